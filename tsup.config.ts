@@ -7,30 +7,42 @@ import { defineConfig } from 'tsup';
  */
 export const bundled = ['zod', 'yaml'];
 
+/** What hosts import: the exports of package.json by name, with their sources. */
+export const publicEntries = {
+  index: 'src/index.ts',
+  dialects: 'src/entries/dialects.ts',
+  search: 'src/entries/search.ts',
+  stores: 'src/entries/stores.ts',
+  testing: 'src/entries/testing.ts',
+  node: 'adapters/hosts/node.ts',
+  express: 'adapters/hosts/express.ts',
+  koa: 'adapters/hosts/koa.ts',
+  fastify: 'adapters/hosts/fastify.ts',
+  nest: 'adapters/hosts/nest.ts',
+  next: 'adapters/hosts/next.ts',
+  bun: 'adapters/hosts/bun.ts',
+  sqlite: 'adapters/sqlite/sqlite.ts',
+  otel: 'adapters/otel/otel.ts',
+};
+
+/** Files of the build, by name, with their sources. */
+export const entries: Readonly<Record<string, string>> = {
+  ...publicEntries,
+  cli: 'adapters/cli/cli.ts',
+  connection: 'src/fetching/connection.ts',
+  'no-connection': 'src/fetching/no-connection.ts',
+  'inflate-zlib': 'src/transport/inflate-zlib.ts',
+  'inflate-web': 'src/transport/inflate-web.ts',
+  'document-thread': 'src/documents/thread.ts',
+  'documents-in-threads': 'src/documents/in-threads.ts',
+  'documents-inline': 'src/documents/inline.ts',
+  'transport-undici': 'src/transport/undici.ts',
+  'transport-fetch': 'src/transport/fetch.ts',
+};
+
 /** `--no-dts`, which `npm start` uses, leaves out the declarations: they take most of the build's time. */
 export default defineConfig((flags) => ({
-  entry: {
-    index: 'src/index.ts',
-    node: 'adapters/node.ts',
-    express: 'adapters/express.ts',
-    koa: 'adapters/koa.ts',
-    fastify: 'adapters/fastify.ts',
-    nest: 'adapters/nest.ts',
-    next: 'adapters/next.ts',
-    bun: 'adapters/bun.ts',
-    sqlite: 'adapters/sqlite.ts',
-    otel: 'adapters/otel.ts',
-    cli: 'adapters/cli.ts',
-    connection: 'src/fetching/connection.ts',
-    'no-connection': 'src/fetching/no-connection.ts',
-    'inflate-zlib': 'src/transport/inflate-zlib.ts',
-    'inflate-web': 'src/transport/inflate-web.ts',
-    'document-thread': 'src/documents/thread.ts',
-    'documents-in-threads': 'src/documents/in-threads.ts',
-    'documents-inline': 'src/documents/inline.ts',
-    'transport-undici': 'src/transport/undici.ts',
-    'transport-fetch': 'src/transport/fetch.ts',
-  },
+  entry: entries,
   format: 'esm',
   target: ['es2023', 'node22'],
   platform: 'neutral',
@@ -49,15 +61,6 @@ export default defineConfig((flags) => ({
 }));
 
 /** Of the copies that `scripts/make-declarations.ts` made: with the types that the schemas infer written out. */
-const declarations = {
-  index: '.cache/declarations/src/index.ts',
-  node: '.cache/declarations/adapters/node.ts',
-  express: '.cache/declarations/adapters/express.ts',
-  koa: '.cache/declarations/adapters/koa.ts',
-  fastify: '.cache/declarations/adapters/fastify.ts',
-  nest: '.cache/declarations/adapters/nest.ts',
-  next: '.cache/declarations/adapters/next.ts',
-  bun: '.cache/declarations/adapters/bun.ts',
-  sqlite: '.cache/declarations/adapters/sqlite.ts',
-  otel: '.cache/declarations/adapters/otel.ts',
-};
+const declarations = Object.fromEntries(
+  Object.entries(publicEntries).map(([name, source]) => [name, `.cache/declarations/${source}`]),
+);

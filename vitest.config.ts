@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import { longTests, shared, sharedWorkerTests } from './vitest.shared.ts';
 
-// The matrix runs on the built package, in its own installations; the long run after these, file by file.
+// The matrix runs on the built package, in its own installations; the long run after these.
 const exclude = ['test/matrix/**', '**/node_modules/**', ...longTests];
 
 export default defineConfig({

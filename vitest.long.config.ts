@@ -1,12 +1,12 @@
 import { defineConfig } from 'vitest/config';
-import { longTests, shared, testsOfBothRuns } from './vitest.shared.ts';
+import { longTests, shared } from './vitest.shared.ts';
 
-/** `npm run test:long`. */
+/** The second half of `npm run test:long`: what needs the machine for itself. */
 export default defineConfig({
   ...shared,
   test: {
     ...shared.test,
-    include: [...longTests, ...testsOfBothRuns],
+    include: longTests,
     // Each takes all the cores it finds.
     fileParallelism: false,
     testTimeout: 180_000,

@@ -9,6 +9,7 @@ import type { ViteUserConfig } from 'vitest/config';
 export const longTests = [
   'test/race/**/*.test.ts',
   'test/contract/stores/*-faults.test.ts',
+  'test/contract/stores/*-failover.test.ts',
   'test/contract/stores/*-processes.test.ts',
   'test/contract/stores/redis-cluster.test.ts',
   'test/flow/hostile-bombs.test.ts',
@@ -22,11 +23,12 @@ const modules = readdirSync('test', { recursive: true, encoding: 'utf8' })
 
 /**
  * Tests that need no worker of their own: importing the sources takes most of the time of many small files. A file that
- * replaces a module or a global, or looks at a first import, has a worker to itself.
+ * replaces a module or a global, measures the memory of its process, or looks at a first import, has a worker to itself.
  */
 export const sharedWorkerTests = modules
   .filter(({ path }) => /^test\/(?:unit|flow)\/.*\.test\.ts$/.test(path))
   .filter(({ text }) => !/\bvi\.(?:mock|doMock|stubGlobal|stubEnv|resetModules)\b/.test(text))
+  .filter(({ text }) => !/\bmemoryUsage\b/.test(text))
   .map(({ path }) => path)
   .filter((path) => path !== 'test/unit/import.test.ts');
 

@@ -1,13 +1,13 @@
 type Core = typeof import('../src/index.ts');
-type NodeAdapter = typeof import('../adapters/node.ts');
-type OtelAdapter = typeof import('../adapters/otel.ts');
-type SqliteAdapter = typeof import('../adapters/sqlite.ts');
+type NodeAdapter = typeof import('../adapters/hosts/node.ts');
+type OtelAdapter = typeof import('../adapters/otel/otel.ts');
+type SqliteAdapter = typeof import('../adapters/sqlite/sqlite.ts');
 
 /** Loads the built package, as users get it. The types come from the sources, because they exist before a build. */
-export async function loadBuilt(): Promise<Pick<Core, 'createGateway'> & Pick<NodeAdapter, 'toNodeHandler'>> {
+export async function loadBuilt(): Promise<Pick<Core, 'createGateway'> & Pick<NodeAdapter, 'gatewayListener'>> {
   const core: Core = await import(new URL('../dist/index.js', import.meta.url).href);
   const node: NodeAdapter = await import(new URL('../dist/node.js', import.meta.url).href);
-  return { createGateway: core.createGateway, toNodeHandler: node.toNodeHandler };
+  return { createGateway: core.createGateway, gatewayListener: node.gatewayListener };
 }
 
 /** Loads the SQLite store of the built package. */

@@ -1,5 +1,5 @@
 import process from 'node:process';
-import type { ByteSource } from '../src/index.ts';
+import type { ByteSource } from '../src/entries/testing.ts';
 import { apiKey, chatEvents, chatRequest, chatResponse } from './bodies.ts';
 import { loadBuilt } from './built.ts';
 import { measuring, serveParent } from './control.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import process from 'node:process';
-import { sqliteStore } from '../adapters/sqlite.ts';
+import { sqliteStore } from '../adapters/sqlite/sqlite.ts';
 import { systemClock } from '../src/base/clock.ts';
 import { holdId, randomIds } from '../src/base/ids.ts';
 import { windowOf } from '../src/base/windows.ts';

@@ -1,7 +1,7 @@
 import { KeyvPostgres } from '@keyv/postgres';
 import KeyvRedis from '@keyv/redis';
-import type { sqliteStore } from '../adapters/sqlite.ts';
-import type { StoreOption } from '../src/index.ts';
+import type { sqliteStore } from '../adapters/sqlite/sqlite.ts';
+import type { StoreOption } from '../src/entries/stores.ts';
 import type { Place } from './stores.ts';
 
 export interface OpenStore {

@@ -7,7 +7,7 @@ import { listen } from './listen.ts';
 import { startHeapProfile, startProfile, stopHeapProfile, stopProfile } from './profiling.ts';
 
 /** The gateway of the built package, mounted in a server like that of a host app. */
-const { createGateway, toNodeHandler } = await loadBuilt();
+const { createGateway, gatewayListener } = await loadBuilt();
 const metered = { requests: 0, costNanoUsd: 0 };
 const gateway = createGateway(
   gatewayOptions(`http://127.0.0.1:${process.argv[2]}/v1`, ({ outcome, costNanoUsd }) => {
@@ -16,7 +16,7 @@ const gateway = createGateway(
     metered.costNanoUsd += costNanoUsd ?? 0;
   }),
 );
-const server = createServer({ keepAliveTimeout: 60_000 }, toNodeHandler(gateway));
+const server = createServer({ keepAliveTimeout: 60_000 }, gatewayListener(gateway));
 
 serveParent({
   ...measuring,

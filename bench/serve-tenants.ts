@@ -13,7 +13,7 @@ import { placeFrom } from './stores.ts';
  * The gateway of the built package with a tenant: a workspace with a daily and a monthly budget, a BYOK credential and
  * a stored key. The second argument names the place of the store.
  */
-const { createGateway, toNodeHandler } = await loadBuilt();
+const { createGateway, gatewayListener } = await loadBuilt();
 const opened = openStore(placeFrom(process.argv[3]), await loadBuiltSqlite());
 const metered = { requests: 0, costNanoUsd: 0 };
 const gateway = createGateway(
@@ -27,7 +27,7 @@ const gateway = createGateway(
     opened.store,
   ),
 );
-const server = createServer({ keepAliveTimeout: 60_000 }, toNodeHandler(gateway));
+const server = createServer({ keepAliveTimeout: 60_000 }, gatewayListener(gateway));
 
 const startedAt = new Date();
 /** High enough that no request is refused. */

@@ -13,10 +13,10 @@ import { listen } from './listen.ts';
  * get. Without a share, a gateway whose recorder does nothing.
  */
 const [, , upstreamPort, share] = process.argv;
-const { createGateway, toNodeHandler } = await loadBuilt();
+const { createGateway, gatewayListener } = await loadBuilt();
 const recorder = share === undefined ? () => undefined : await telemetryOf(Number(share));
 const gateway = createGateway(gatewayOptions(`http://127.0.0.1:${upstreamPort}/v1`, recorder));
-const server = createServer({ keepAliveTimeout: 60_000 }, toNodeHandler(gateway));
+const server = createServer({ keepAliveTimeout: 60_000 }, gatewayListener(gateway));
 
 serveParent({ ...measuring, port: () => listen(server) });
 

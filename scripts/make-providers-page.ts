@@ -53,7 +53,7 @@ function tables(providers: readonly Provider[]): string {
     '### Without an address',
     '',
     ...wrapped(
-      `Of ${providersWithoutAddress.length} further providers, no address is known that speaks one of these dialects. They are used, and POST /byok takes a credential for them, once you set \`baseUrl\`; workspaces' own credentials are sent there with \`byok: true\`.`,
+      `Of ${providersWithoutAddress.length} further providers, no address is known that speaks one of these dialects. They are used once you set \`baseUrl\`; workspaces' own credentials are sent there with \`byok: true\`.`,
     ),
     '',
     '| Slug | Name | Environment variable | Serves | Needs |',

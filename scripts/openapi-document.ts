@@ -5,7 +5,7 @@ import * as z from 'zod';
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiResponsesObject } from 'zod-openapi';
 import { operations } from '../src/operations/index.ts';
 import type { Operation } from '../src/operations/operation.ts';
-import { failures, operationTexts, type ParameterText, parameters, tags } from './openapi-texts.ts';
+import { failures, headerParameters, operationTexts, type ParameterText, parameters, tags } from './openapi-texts.ts';
 import { type DescribedSchema, schemaTypes, writeComments } from './schema-comments.ts';
 import { projectRoot } from './source-program.ts';
 
@@ -20,7 +20,7 @@ interface OpenApiDocument {
 
 interface ParameterObject {
   name: string;
-  in: 'path' | 'query';
+  in: 'path' | 'query' | 'header';
   required: boolean;
   description: string;
   schema: DescribedSchema;
@@ -40,7 +40,7 @@ export async function writeDocument(program: ts.Program): Promise<string> {
   const { version } = JSON.parse(readFileSync(`${projectRoot}/package.json`, 'utf8')) as { version: string };
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const operation of described) {
-    const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
+    const path = operation.path.replaceAll(/:(\w+)\+?/g, '{$1}');
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation, schemas) };
   }
   const document = createDocument(
@@ -137,7 +137,7 @@ function describe(operation: Operation, schemas: ReadonlyMap<string, z.ZodType>)
     ...(operation.isPublic ? { security: [] } : {}),
     summary,
     ...(description || needs ? { description: [description, needs].filter(Boolean).join(' ') } : {}),
-    parameters: [...pathParameters(operation), ...queryParameters(operation)] as never,
+    parameters: [...pathParameters(operation), ...queryParameters(operation), ...headersOf(operation)] as never,
     ...(operation.body === null
       ? {}
       : {
@@ -175,19 +175,31 @@ function queryParameters({ query, name: operation }: Operation): ParameterObject
   }));
 }
 
+function headersOf({ name: operation }: Operation): ParameterObject[] {
+  return headerParameters
+    .filter(({ of }) => of === undefined || of.includes(operation))
+    .map(({ name, schema, meaning }) => ({ name, in: 'header', required: false, description: meaning, schema }));
+}
+
 /** @param schema  of the text that stands in the address */
 function parameterOf(text: ParameterText | undefined, name: string, schema: DescribedSchema) {
   if (!text) throw new Error(`scripts/openapi-texts.ts says nothing of the parameter ${name}`);
   return { description: text.meaning, schema: text.schema ?? schema };
 }
 
-function failureResponses({ permissions, body, isPublic }: Operation): ZodOpenApiResponsesObject {
+function failureResponses({ name: operation, permissions, body, isPublic }: Operation): ZodOpenApiResponsesObject {
   const isInference = body !== null && permissions.includes('inference');
   // What is public asks for no key, and names nothing that may be missing.
   const possible = isPublic ? failures.filter(({ status }) => ![401, 403, 404].includes(status)) : failures;
   return Object.fromEntries(
     possible
-      .filter(({ of }) => of === 'all' || (of === 'body' && body !== null) || (of === 'inference' && isInference))
+      .filter(
+        ({ of, also }) =>
+          of === 'all' ||
+          (of === 'body' && body !== null) ||
+          (of === 'inference' && isInference) ||
+          also?.includes(operation),
+      )
       .map(({ name, status }) => [`${status}`, { $ref: `#/components/responses/${name}` }]),
   );
 }

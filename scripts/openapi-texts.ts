@@ -220,6 +220,10 @@ export const operationTexts: Readonly<Record<string, OperationText>> = {
     tag: 'Models',
     summary: 'Get a model',
   },
+  retrieveModel: {
+    tag: 'Models',
+    summary: 'Get a model by its id',
+  },
   listEndpoints: {
     tag: 'Models',
     summary: 'List the endpoints of a model',
@@ -263,26 +267,40 @@ export const operationTexts: Readonly<Record<string, OperationText>> = {
   },
 };
 
-/** HTTP statuses of errors, and which operations have them: `body` those that take one, `inference` those that may serve. */
-export const failures: readonly { name: string; status: number; meaning: string; of: 'all' | 'body' | 'inference' }[] =
-  [
-    { name: 'BadRequest', status: 400, meaning: 'The request is wrong; the message says where', of: 'all' },
-    { name: 'Unauthorized', status: 401, meaning: 'There is no key, or not a known one', of: 'all' },
-    { name: 'PaymentRequired', status: 402, meaning: 'A budget has too little left', of: 'inference' },
-    { name: 'Forbidden', status: 403, meaning: 'The key may not do this, or a guardrail refuses it', of: 'all' },
-    { name: 'NotFound', status: 404, meaning: 'There is no such thing for this caller', of: 'all' },
-    { name: 'RequestTimeout', status: 408, meaning: 'The time of the request is up', of: 'all' },
-    { name: 'ContentTooLarge', status: 413, meaning: 'The body is too large', of: 'body' },
-    { name: 'UnsupportedMediaType', status: 415, meaning: 'The body is not declared as JSON', of: 'body' },
-    { name: 'UnprocessableContent', status: 422, meaning: 'Fields of the body contradict each other', of: 'body' },
-    { name: 'TooManyRequests', status: 429, meaning: 'A rate limit is reached; see Retry-After', of: 'inference' },
-    { name: 'InternalServerError', status: 500, meaning: 'Something went wrong inside the gateway', of: 'all' },
-    { name: 'BadGateway', status: 502, meaning: 'No provider gave a usable response', of: 'inference' },
-    { name: 'ServiceUnavailable', status: 503, meaning: 'The store, or all that could serve, is away', of: 'all' },
-    { name: 'GatewayTimeout', status: 504, meaning: 'A plugin took too long', of: 'inference' },
-    { name: 'UpstreamTimeout', status: 524, meaning: 'Providers took too long', of: 'inference' },
-    { name: 'Overloaded', status: 529, meaning: 'Providers are overloaded', of: 'inference' },
-  ];
+/**
+ * HTTP statuses of errors, and which operations have them: `body` those that take one, `inference` those that may serve.
+ * `also` names others.
+ */
+export const failures: readonly {
+  name: string;
+  status: number;
+  meaning: string;
+  of: 'all' | 'body' | 'inference';
+  also?: readonly string[];
+}[] = [
+  { name: 'BadRequest', status: 400, meaning: 'The request is wrong; the message says where', of: 'all' },
+  { name: 'Unauthorized', status: 401, meaning: 'There is no key, or not a known one', of: 'all' },
+  { name: 'PaymentRequired', status: 402, meaning: 'A budget has too little left', of: 'inference' },
+  { name: 'Forbidden', status: 403, meaning: 'The key may not do this, or a guardrail refuses it', of: 'all' },
+  { name: 'NotFound', status: 404, meaning: 'There is no such thing for this caller', of: 'all' },
+  { name: 'RequestTimeout', status: 408, meaning: 'The time of the request is up', of: 'all' },
+  { name: 'ContentTooLarge', status: 413, meaning: 'The body is too large', of: 'body' },
+  { name: 'UnsupportedMediaType', status: 415, meaning: 'The body is not declared as JSON', of: 'body' },
+  { name: 'UnprocessableContent', status: 422, meaning: 'Fields of the body contradict each other', of: 'body' },
+  {
+    name: 'TooManyRequests',
+    status: 429,
+    meaning: 'A rate limit is reached; see Retry-After',
+    of: 'inference',
+    also: ['streamRequests'],
+  },
+  { name: 'InternalServerError', status: 500, meaning: 'Something went wrong inside the gateway', of: 'all' },
+  { name: 'BadGateway', status: 502, meaning: 'No provider gave a usable response', of: 'inference' },
+  { name: 'ServiceUnavailable', status: 503, meaning: 'The store, or all that could serve, is away', of: 'all' },
+  { name: 'GatewayTimeout', status: 504, meaning: 'A plugin took too long', of: 'inference' },
+  { name: 'UpstreamTimeout', status: 524, meaning: 'Providers took too long', of: 'inference' },
+  { name: 'Overloaded', status: 529, meaning: 'Providers are overloaded', of: 'inference' },
+];
 
 /** A parameter of a path or query. */
 export interface ParameterText {
@@ -293,8 +311,14 @@ export interface ParameterText {
 }
 
 const boolean = { type: 'string', enum: ['true', 'false'] };
-const date = { type: 'string', format: 'date' };
-const instant = { type: 'string', format: 'date-time' };
+/** @see src/schema/instant.ts */
+const time = {
+  anyOf: [
+    { type: 'string', format: 'date' },
+    { type: 'string', format: 'date-time' },
+    { type: 'integer', minimum: 0 },
+  ],
+};
 const price = { type: 'number', minimum: 0 };
 const inWorkspace = { schema: { type: 'string', format: 'uuid' }, meaning: 'Only of this workspace' };
 
@@ -319,11 +343,11 @@ export const parameters: Readonly<Record<string, ParameterText>> = {
   user: { meaning: 'Only of this user, as requests name it' },
   session: { meaning: 'Only of this session, as requests name it' },
   outcome: { meaning: 'Only those that ended so' },
-  from: { schema: instant, meaning: 'From this time on' },
-  to: { schema: instant, meaning: 'Before this time' },
-  'getActivity.from': { schema: date, meaning: 'The first day, UTC' },
-  'getActivity.to': { schema: date, meaning: 'The last day, UTC' },
-  date: { schema: date, meaning: 'One day, UTC, instead of `from` and `to`' },
+  from: { schema: time, meaning: 'From this time on: a date, a time with its zone, or seconds since 1970' },
+  to: { schema: time, meaning: 'Before this time; a date is included' },
+  'getActivity.from': { schema: time, meaning: 'The first day, UTC' },
+  'getActivity.to': { schema: time, meaning: 'The last day, UTC' },
+  date: { schema: time, meaning: 'One day, UTC, instead of `from` and `to`' },
   group_by: { meaning: 'What has sums of its own: some of day, model, provider, key and workspace, with commas' },
   include_disabled: { schema: { ...boolean, default: 'false' }, meaning: 'Whether disabled keys are listed' },
   actor: { meaning: 'Only by this actor: the hash of an API key, or the id of a user' },
@@ -348,3 +372,36 @@ export const parameters: Readonly<Record<string, ParameterText>> = {
   use_rss: { meaning: 'There is no feed, only JSON' },
   use_rss_chat_links: { meaning: 'Of the feed; without effect on JSON' },
 };
+
+/** Headers that a request may have, besides `Authorization` and those of HTTP. */
+export const headerParameters: readonly {
+  name: string;
+  schema: DescribedSchema;
+  meaning: string;
+  of?: readonly string[];
+}[] = [
+  {
+    name: 'X-Service-Metadata',
+    schema: { type: 'string', enum: ['enabled', 'disabled'], default: 'disabled' },
+    meaning: '`enabled`: the response says how it was routed, in `service_metadata`',
+    of: ['createChatCompletion', 'createResponse', 'compactResponse'],
+  },
+  {
+    name: 'X-Session-Id',
+    schema: { type: 'string', maxLength: 256 },
+    meaning: 'Stands for `session_id` where the body has none',
+    of: [
+      'createChatCompletion',
+      'explainChatCompletion',
+      'createResponse',
+      'explainResponse',
+      'compactResponse',
+      'countInputTokens',
+    ],
+  },
+  {
+    name: 'X-Service-Timeout-Ms',
+    schema: { type: 'number', exclusiveMinimum: 0 },
+    meaning: 'The request may take at most so long; a longer time than the gateway’s own changes nothing',
+  },
+];

@@ -12,7 +12,7 @@ const tasks = {
   start: ['scripts/start.mjs'],
   test: ['scripts/check.mjs', 'types', 'lint', 'tests'],
   check: ['scripts/check.mjs', 'types', 'lint', 'tests', 'build'],
-  'test:long': ['scripts/check.mjs', 'long'],
+  'test:long': ['scripts/check.mjs', 'random', 'long'],
   'test:matrix': ['scripts/matrix.mjs'],
   types: ['scripts/check.mjs', 'types'],
   lint: ['scripts/check.mjs', 'lint'],

@@ -10,6 +10,8 @@ export interface DescribedSchema {
   default?: unknown;
   minimum?: number;
   maximum?: number;
+  exclusiveMinimum?: number;
+  maxLength?: number;
   description?: string;
   required?: string[];
   properties?: Record<string, DescribedSchema>;

@@ -1,12 +1,7 @@
-// Which members of the package's public types have no comment.
+// Which names that the package exports, and which members of its types, have no comment.
 import ts from 'typescript';
+import { publicEntries } from '../tsup.config.ts';
 import { docOf } from './print-types.ts';
-
-/** The files whose exports are public. */
-export const publicEntries = [
-  'src/index.ts',
-  ...['node', 'express', 'koa', 'fastify', 'nest', 'next', 'bun', 'sqlite'].map((name) => `adapters/${name}.ts`),
-];
 
 /**
  * @param entries  files whose exports are public, by the end of their names
@@ -22,6 +17,7 @@ export function undocumentedMembers(program: ts.Program, entries: readonly strin
     if (!module) throw new Error(`${entry} is no module of the program`);
     for (const exported of checker.getExportsOfModule(module)) {
       const symbol = exported.flags & ts.SymbolFlags.Alias ? checker.getAliasedSymbol(exported) : exported;
+      if (docOf(symbol).text === '') missing.add(symbol.name);
       if (symbol.flags & ts.SymbolFlags.Type) visit(checker.getDeclaredTypeOfSymbol(symbol), symbol.name);
       if (symbol.flags & (ts.SymbolFlags.Function | ts.SymbolFlags.Variable)) callable(symbol);
     }
@@ -29,7 +25,6 @@ export function undocumentedMembers(program: ts.Program, entries: readonly strin
   return [...missing];
 
   function callable(symbol: ts.Symbol): void {
-    if (symbol.getDocumentationComment(checker).length === 0 && docOf(symbol).text === '') missing.add(symbol.name);
     for (const signature of checker.getTypeOfSymbol(symbol).getCallSignatures()) follow(signature, symbol.name);
   }
 
@@ -82,5 +77,5 @@ function isZod(node: ts.Node): boolean {
 
 if (import.meta.main) {
   const { sourceProgram } = await import('./source-program.ts');
-  process.stdout.write(`${undocumentedMembers(sourceProgram(), publicEntries).join('\n')}\n`);
+  process.stdout.write(`${undocumentedMembers(sourceProgram(), Object.values(publicEntries)).join('\n')}\n`);
 }

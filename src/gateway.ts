@@ -1,16 +1,16 @@
 import { inflater } from '#inflate';
 import { defaultTransport } from '#transport';
-import { systemClock } from './base/clock.ts';
-import { randomIds } from './base/ids.ts';
+import { clockOf, systemClock } from './base/clock.ts';
+import { instanceNames, randomIds } from './base/ids.ts';
 import { lazily } from './base/lazily.ts';
 import { systemRandomBytes } from './base/random.ts';
-import { createHealth } from './catalog/health.ts';
+import { createHealth } from './catalog/health/index.ts';
 import { mergeModels } from './catalog/merge.ts';
 import { dialects } from './dialects/index.ts';
 import { defaultFetchUrl } from './fetching/fetch-url.ts';
 import { guardrails } from './guardrails/index.ts';
 import type { HandleContext } from './http/context.ts';
-import { createCors, originRule } from './http/cors.ts';
+import { createCors } from './http/cors.ts';
 import { siteCheck } from './http/cross-site.ts';
 import { createEdge } from './http/edge.ts';
 import { type HostCaller, namedCaller } from './http/host-caller.ts';
@@ -18,29 +18,31 @@ import { requestOf } from './http/request-of.ts';
 import type { AuditDeps } from './operations/audit/write-ahead.ts';
 import { presentationOf } from './operations/compat.ts';
 import { operations } from './operations/index.ts';
-import { type GatewayOptions, OptionsError, type ResolvedOptions, resolveOptions } from './options.ts';
+import { type GatewayOptions, OptionsError, resolveOptions } from './options.ts';
+import { createRefusedThoughts } from './pipeline/attempt/bound-thoughts.ts';
+import { createHedging } from './pipeline/attempt/patience.ts';
 import type { PipelineDeps } from './pipeline/deps.ts';
-import { createHedging } from './pipeline/hedging.ts';
 import { createOutputEstimates } from './pricing/output-estimates.ts';
 import { builtInProviders, builtInSlugs } from './providers/index.ts';
-import { sandboxModels } from './providers/sandbox.ts';
-import type { Explanation } from './schema/explanation.ts';
+import { sandboxModels } from './providers/sandbox/index.ts';
+import type { Explanation } from './schema/chat/explanation.ts';
 import { auditedHost } from './setup/audited-host.ts';
 import { authentication } from './setup/authentication.ts';
 import { configureCatalog } from './setup/catalog.ts';
 import { credentialOpener, keyReader } from './setup/credentials.ts';
 import { createExplainer, type Explain } from './setup/explainer.ts';
-import { allOperations, allPlugins, allServerTools, searchEnginesOf } from './setup/extensions.ts';
+import { allOperations, allPlugins, allServerTools, pluginVariantsOf, searchEnginesOf } from './setup/extensions.ts';
 import { type HostApiKeys, withHostApiKeys } from './setup/host-api-keys.ts';
 import { imposing } from './setup/imposed.ts';
 import { createInProcess, type InProcessApi, mergeApi, operator } from './setup/in-process.ts';
-import { missingKeys } from './setup/missing-keys.ts';
 import { configureModels } from './setup/models.ts';
+import { missingKeys } from './setup/options/missing-keys.ts';
+import { rateDeps } from './setup/options/rate-limits.ts';
+import { trustedOrigins } from './setup/options/trusted-origins.ts';
 import { type Configured, configureProviders, environment, SettingsError } from './setup/providers.ts';
-import { rateDeps } from './setup/rate-limits.ts';
 import { createReadiness, type Readiness } from './setup/readiness.ts';
-import { instanceNames, openRecords } from './setup/records.ts';
-import { scriptedTransports, withSandbox } from './setup/sandbox.ts';
+import { openRecords } from './setup/records.ts';
+import { asScripted, scriptedTransports, withSandbox } from './setup/sandbox.ts';
 import { type GatewayState, stateOf } from './setup/state.ts';
 import { openStores } from './setup/stores.ts';
 import type { Rotation } from './stores/credentials/rotate.ts';
@@ -48,7 +50,7 @@ import { createSticky } from './stores/sticky.ts';
 import { writeLog } from './stores/storage/logger.ts';
 import { following } from './telemetry/follow.ts';
 import { switchNotes } from './telemetry/idle-switches.ts';
-import { type Logger, logCompletion, operationLog, recorderOf } from './telemetry/record.ts';
+import { logCompletion, operationLog, recorderOf } from './telemetry/record.ts';
 import { fetchTransport } from './transport/fetch.ts';
 import { openExchanges } from './transport/send.ts';
 import type { Transport } from './transport/transport.ts';
@@ -128,9 +130,15 @@ export interface Gateway extends RequestHandler, Omit<InProcessApi, 'apiKeys' | 
  */
 export function createGateway(options: GatewayOptions): Gateway {
   const resolved = resolveOptions(options);
-  const { clock = systemClock, random = Math.random, ids = randomIds, brand, limits, logger } = resolved;
+  const { random = Math.random, ids = randomIds, brand, limits, logger } = resolved;
+  const clock = clockOf(resolved.clock ?? systemClock);
   const configured = asOptions(() =>
-    configureProviders(withSandbox(resolved.providers, resolved.sandbox), builtInProviders, dialects, environment()),
+    configureProviders(
+      withSandbox(resolved.providers, resolved.sandbox),
+      asScripted(builtInProviders, resolved.sandbox),
+      dialects,
+      environment(),
+    ),
   );
   const knownSlugs = builtInSlugs();
   const network = lazily(
@@ -188,6 +196,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     provider: (slug) => configured.get(slug)?.provider ?? null,
     health,
     sticky: createSticky({ clock, ...resolved.sticky }),
+    refusedThoughts: createRefusedThoughts(clock, resolved.thoughtBindings),
     hedging: resolved.hedge.enabled ? createHedging(health, resolved.hedge) : null,
     difficulty: resolved.difficulty,
     routers: resolved.routers,
@@ -201,7 +210,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       [...configured.values()].filter(({ isUsable }) => isUsable).map(({ provider }) => provider.slug),
     ),
     byokCredentials: (workspaceId) => stores.credentials(workspaceId).usable(),
-    ...imposing(stores.budgets),
+    ...imposing(stores.budgets, { maxSteps: limits.expressionSteps, maxWorkMs: resolved.timeouts.guardrailMs }),
     spending: stores.spending,
     budgetWatch: stores.budgetWatch,
     budgets: resolved.budgets,
@@ -236,13 +245,16 @@ export function createGateway(options: GatewayOptions): Gateway {
     keepContent: records?.keepContent,
     streams: resolved.streams,
     plugins,
+    pluginVariants: pluginVariantsOf(plugins),
     shortener: plugins.find(({ shortener }) => shortener !== undefined)?.shortener ?? null,
-    serverTools: asOptions(() => allServerTools(resolved.serverTools, resolved.searchEngines.length > 0)),
+    citationCharacters: limits.citationCharacters,
+    serverTools: asOptions(() =>
+      allServerTools(resolved.serverTools, resolved.searchEngines.length > 0, limits.pageWork),
+    ),
     fetchUrl: resolved.fetchUrl ?? defaultFetchUrl(resolved.fetching, clock),
     searchEngines: asOptions(() => searchEnginesOf(resolved.searchEngines)),
     guardrails: [...guardrails, ...resolved.guardrails],
   };
-  const bodyLimits = { bytes: limits.bodyBytes, depth: limits.depth, values: limits.jsonValues };
   const audit = {
     auditLog: stores.auditLog,
     clock,
@@ -266,7 +278,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     operations: asOptions(() => allOperations(ofInterface, resolved.operations)),
     authenticate: authentication(resolved, stores, clock),
     clock,
-    limits: bodyLimits,
+    limits: { bytes: limits.bodyBytes, depth: limits.depth, values: limits.jsonValues },
     inflater,
     overload: resolved.overload,
     totalMs: resolved.timeouts.totalMs,
@@ -335,11 +347,4 @@ function asOptions<T>(configure: () => T): T {
     if (error instanceof SettingsError) throw new OptionsError([{ path: error.path, message: error.message }]);
     throw error;
   }
-}
-
-/** `*` of `cors` is without cookies, and says nothing of who may act for a user. */
-function trustedOrigins({ cors, trustedOrigins }: ResolvedOptions, logger: Logger | null): (origin: string) => boolean {
-  const isTrusted = originRule(trustedOrigins, 'trustedOrigins', logger);
-  const isOfCors = cors && cors.origins !== '*' ? originRule(cors.origins, 'cors.origins', logger) : () => false;
-  return (origin) => isTrusted(origin) || isOfCors(origin);
 }

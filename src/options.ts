@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Clock } from './base/clock.ts';
+import type { GivenClock } from './base/clock.ts';
 import { GatewayError } from './base/errors.ts';
 import type { Ids } from './base/ids.ts';
 import { lazily } from './base/lazily.ts';
@@ -12,16 +12,16 @@ import type { HostCaller } from './http/host-caller.ts';
 import { brandOf, compatNames } from './operations/compat.ts';
 import type { Operation } from './operations/operation.ts';
 import type { Plugin } from './plugins/plugin.ts';
-import { permissionSchema } from './schema/api-key.ts';
-import { type AuditEntry, auditSettingsSchema } from './schema/audit.ts';
-import { budgetEventSettingsSchema } from './schema/budget-event-settings.ts';
-import type { ChatRequest } from './schema/chat.ts';
-import { expectation } from './schema/expectations.ts';
+import type { ChatRequest } from './schema/chat/chat.ts';
+import { expectation } from './schema/chat/expectations.ts';
+import { thoughtBindingSettingsSchema } from './schema/chat/thought-bindings.ts';
+import { validationIssues } from './schema/chat/validate.ts';
 import { func } from './schema/functions.ts';
-import { allowedModelPatterns, keyTags } from './schema/key-scope.ts';
-import { masterSecretsSchema } from './schema/master-secrets.ts';
-import { recordSettingsSchema } from './schema/record-settings.ts';
-import { routerSettingsSchema } from './schema/router-settings.ts';
+import { type AuditEntry, auditSettingsSchema } from './schema/records/audit.ts';
+import { budgetEventSettingsSchema } from './schema/settings/budget-events.ts';
+import { masterSecretsSchema } from './schema/settings/master-secrets.ts';
+import { recordSettingsSchema } from './schema/settings/records.ts';
+import { routerSettingsSchema } from './schema/settings/router.ts';
 import {
   budgetSettingsSchema,
   cooldownSettingsSchema,
@@ -38,18 +38,19 @@ import {
   retrySettingsSchema,
   stickySettingsSchema,
   streamSettingsSchema,
-  timeoutSettingsSchema,
-} from './schema/settings.ts';
-import { validationIssues } from './schema/validate.ts';
+} from './schema/settings/settings.ts';
+import { timeoutSettingsSchema } from './schema/settings/timeouts.ts';
+import { permissionSchema } from './schema/tenants/api-key.ts';
+import { allowedModelPatterns, keyTags } from './schema/tenants/key-scope.ts';
 import type { ServerTool } from './server-tools/server-tool.ts';
-import { catalogOptions, modelAlias, modelOptions, modelTarget } from './setup/model-options.ts';
-import { providersOptions } from './setup/provider-options.ts';
+import { catalogOptions, modelAlias, modelOptions, modelTarget } from './setup/options/model.ts';
+import { providersOptions } from './setup/options/provider.ts';
 import { sandboxSettings } from './setup/sandbox.ts';
 import type { StoreOption } from './setup/stores.ts';
 import type { Ledger } from './stores/ledger/ledger.ts';
-import type { Sealer } from './stores/vault.ts';
+import type { Sealer } from './stores/vault/index.ts';
 import type { Recorder } from './telemetry/follow.ts';
-import type { Logger, OperationRecorder } from './telemetry/record.ts';
+import { type Logger, type OperationRecorder, safeLogger } from './telemetry/record.ts';
 import type { Transport } from './transport/transport.ts';
 
 const objectWith = <T>(methods: readonly string[], what: string) =>
@@ -212,12 +213,11 @@ export const optionsSchema = lazily(() =>
       routers: sectionDefault(routerSettingsSchema()),
       /** How long a conversation keeps its endpoint; see docs/routing.md#conversations. */
       sticky: sectionDefault(stickySettingsSchema()),
+      /** Thoughts that a provider binds to their conversation; see docs/dialects/anthropic-messages.md. */
+      thoughtBindings: sectionDefault(thoughtBindingSettingsSchema()),
       /** The log of changes that management operations made; see docs/audit.md. */
       audit: sectionDefault(auditSettingsSchema()),
-      /**
-       * `info`, `warn` and `error`, each `(fields, message)`, as in pino: one line per request, and unexpected
-       * errors.
-       */
+      /** `info`, `warn` and `error`, each `(fields, message)`, as in pino: one line per request, and unexpected errors. */
       logger: objectWith<Logger>(['info', 'warn', 'error'], 'a logger with info, warn and error').optional(),
       /** Your plugins, made by `definePlugin`; see docs/plugins.md. */
       plugins: z.array(withId<Plugin>('a plugin: an object with an id')).default([]),
@@ -283,7 +283,7 @@ export const optionsSchema = lazily(() =>
        * Time, for exact tests.
        * @default the system's
        */
-      clock: objectWith<Clock>(['now', 'after'], 'a clock with now and after').optional(),
+      clock: objectWith<GivenClock>(['now', 'after'], 'a clock with now and after').optional(),
       /**
        * `() => number` in [0, 1), for exact tests.
        * @default `Math.random`
@@ -342,6 +342,7 @@ export function resolveOptions(options: GatewayOptions): ResolvedOptions {
   // Once, so that functions which zod would generate for it take longer than they save, some 10 ms.
   const parsed = optionsSchema().safeParse(options, { jitless: true });
   if (!parsed.success) throw new OptionsError(validationIssues(parsed.error));
-  const { brand, compat } = parsed.data;
-  return { ...parsed.data, brand: brand ?? brandOf(compat) ?? 'service' };
+  const { brand, compat, logger } = parsed.data;
+  const resolved = { ...parsed.data, brand: brand ?? brandOf(compat) ?? 'service' };
+  return logger ? { ...resolved, logger: safeLogger(logger) } : resolved;
 }

@@ -3,8 +3,9 @@ import { isBuiltin } from 'node:module';
 import { join, posix } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
-import { byokProviders } from '../src/schema/byok-providers.ts';
-import { bundled } from '../tsup.config.ts';
+import { pluginIds } from '../src/schema/chat/plugins.ts';
+import { byokProviders } from '../src/schema/tenants/byok-providers.ts';
+import { bundled, publicEntries } from '../tsup.config.ts';
 
 /**
  * The picture "Floors" of the architecture, from the ground up. A folder imports itself and what is on lower floors.
@@ -13,7 +14,7 @@ const floors = [
   ['base'],
   ['schema'],
   ['call'],
-  ['convert', 'dialects', 'transport', 'stores', 'pricing', 'documents', 'fetching', 'search'],
+  ['formats', 'dialects', 'transport', 'stores', 'pricing', 'documents', 'fetching', 'search'],
   ['providers', 'catalog', 'telemetry'],
   ['routing', 'plugins', 'guardrails', 'server-tools'],
   ['pipeline'],
@@ -21,6 +22,8 @@ const floors = [
   ['http'],
   ['setup'],
   ['index.ts', 'gateway.ts', 'options.ts'],
+  // A file for each subpath of the package. Nothing inside imports one; they hold no code.
+  ['entries'],
 ];
 
 /**
@@ -35,7 +38,65 @@ const listFolders: Record<string, string> = {
   operations: 'operation.ts',
 };
 
-const maxLines = 350;
+/** The rooms of the pipeline, from the ground up: a room imports itself and what is on lower floors. */
+const pipelineFloors = [
+  ['secrets', 'citations'],
+  ['stream'],
+  ['plan'],
+  ['money'],
+  ['attempt'],
+  ['generation'],
+  ['server-tools'],
+  ['call'],
+  ['hooks'],
+  ['deliver', 'generate.ts'],
+  ['tool-loop'],
+  ['serve.ts', 'explain.ts'],
+];
+/** Names what every room is given: types of any floor, and for all floors. */
+const pipelineDeps = 'src/pipeline/deps.ts';
+
+/** More files than that in one folder are a folder more. */
+const maxSiblings = 20;
+
+/** A function with more lines needs a reason here. */
+const maxFunctionLines = 120;
+const closes = 'a closure over state that nobody else may touch; its functions are short';
+const oneScript = 'the text of one SQL script';
+const longFunctions: Record<string, string> = {
+  'src/gateway.ts createGateway': 'puts everything together, in order',
+  'src/options.ts optionsSchema': 'one object: the table of the options',
+  'src/base/fair-cache.ts createFairCache': closes,
+  'src/guardrails/text-guardrail.ts textGuardrail': closes,
+  'src/http/edge.ts createEdge': closes,
+  'src/setup/stores.ts openStores': 'puts the stores together, in order',
+  'src/stores/api-keys/index.ts createApiKeys': closes,
+  'src/stores/credentials/index.ts createCredentials': closes,
+  'src/stores/guardrails.ts createGuardrails': closes,
+  'src/catalog/health/sharing.ts createSharing': closes,
+  'src/dialects/anthropic-messages/blocks.ts blockReader': closes,
+  'src/dialects/bedrock-converse/blocks.ts blockReader': closes,
+  'src/dialects/openai-responses/output.ts outputReader': closes,
+  'src/guardrails/text/response.ts responseStep': closes,
+  'src/plugins/response-healing/read-loose.ts readLoose': closes,
+  'src/schema/records/generation.ts generationSchema': 'one object: the table of the fields',
+  'src/stores/ledger/memory.ts createLedger': closes,
+  'src/stores/ledger/postgres-functions.ts defineLedgerFunctions': oneScript,
+  'src/stores/ledger/sqlite-books.ts openBooks': closes,
+  'src/stores/rates/postgres-functions.ts defineRates': oneScript,
+  'src/stores/rates/sqlite.ts sqliteRates': closes,
+  'src/stores/spending/booking-log.ts createBookingLog': closes,
+  'src/stores/spending/create-spending.ts createSpending': 'puts the parts of spending together, in order',
+  'src/stores/spending/outbox.ts createOutbox': closes,
+  'src/stores/storage/keyv.ts keyvStorage': closes,
+  'src/telemetry/records/live-tail.ts createLiveTail': closes,
+  'src/telemetry/records/sweeper.ts createSweeper': closes,
+  'src/telemetry/records/writer.ts createRecordWriter': closes,
+  'src/formats/responses/request/items.ts convertItems': closes,
+  'src/stores/storage/postgres/pool.ts openPool': closes,
+  'src/stores/storage/redis/link.ts createLink': closes,
+  'adapters/sqlite/sqlite.ts sqliteStore': closes,
+};
 
 /**
  * Slugs of providers, which no code outside src/providers names: a branch on one is a missing quirk. Without those that
@@ -45,13 +106,53 @@ const slugs: ReadonlySet<string> = new Set(byokProviders.filter((slug) => slug !
 
 /** Files that name providers all the same, and why. */
 const mayNameProviders: Record<string, string> = {
-  'src/schema/byok-providers.ts': 'the closed list itself',
-  'src/schema/plugins.ts': 'names of search engines that a plugin may use',
+  'src/schema/tenants/byok-providers.ts': 'the closed list itself',
+  'src/schema/chat/plugins.ts': 'names of search engines that a plugin may use',
   'src/search/perplexity.ts': 'the name of its search engine',
   'src/pricing/list-prices.ts': 'which entries of the list of prices are of which provider',
   'src/dialects/bedrock-converse/model.ts': 'makers of models, as the ids of models at Bedrock name them',
   'src/dialects/anthropic-messages/quirks.ts': 'whose service speaks the dialect: a value of a quirk',
 };
+
+/** Folders whose docstrings begin with their subject; every other one joins when its docstrings do. */
+const subjectFolders: readonly string[] = [
+  'adapters',
+  'src/base',
+  'src/catalog',
+  'src/documents',
+  'src/fetching',
+  'src/guardrails',
+  'src/http',
+  'src/operations',
+  'src/pricing',
+  'src/providers',
+  'src/schema',
+  'src/search',
+  'src/server-tools',
+  'src/setup',
+  'src/stores',
+  'src/telemetry',
+  'src/transport',
+];
+/** The beginning of a docstring that leaves its subject out. */
+const withoutSubject = /\/\*\*\s+(?:\*\s+)?(?:What|Of|Whether|Who|Which|How|Where)\b/;
+/** Ids of the built-in plugins: nothing of a plugin stands outside of its own folder, so that none is special. */
+const builtInPlugins: readonly string[] = pluginIds;
+
+/** Files that name built-in plugins all the same, and why. */
+const mayNamePlugins: Record<string, string> = {
+  'src/plugins/index.ts': 'the list of them; two hold settings alone',
+  'src/schema/chat/plugins.ts': 'what the interface allows in a request, by plugin',
+  'src/schema/chat/envelope.ts': 'a value of `strategy` in the interface',
+  'src/routing/routers/auto.ts': 'reads the settings of the plugin, which has no code of its own',
+  'src/routing/routers/pareto.ts': 'reads the settings of the plugin, which has no code of its own',
+  'src/search/brave.ts': 'a kind of results of the search engine',
+  'src/search/firecrawl.ts': 'a kind of results of the search engine',
+  'src/dialects/openai-chat/errors.ts': 'a word in errors of providers',
+};
+
+/** Files that import built-in plugins: the list of them, and what host apps import. */
+const mayImportPlugins: readonly string[] = ['src/plugins/index.ts', 'src/index.ts'];
 
 /** What the imports of package.json stand for: the first needs Node's modules, the second runs everywhere. */
 const byRuntime: Record<string, readonly [string, string]> = {
@@ -60,6 +161,10 @@ const byRuntime: Record<string, readonly [string, string]> = {
   '#documents': ['src/documents/in-threads.ts', 'src/documents/inline.ts'],
   '#inflate': ['src/transport/inflate-zlib.ts', 'src/transport/inflate-web.ts'],
 };
+/** What the package exports of the core: runs everywhere, and is all that an adapter sees. */
+const coreEntries: ReadonlySet<string> = new Set(
+  Object.values(publicEntries).filter((path) => path.startsWith('src/')),
+);
 /** What is no source and becomes part of the build. */
 const documents: ReadonlySet<string> = new Set(['docs/openapi.json']);
 /** Threads, by the file that starts them. */
@@ -84,6 +189,17 @@ describe('the source tree', () => {
   });
   it('keeps to its floors and rules', () => {
     expect(findViolations(files)).toEqual([]);
+  });
+  it('has docstrings that begin with their subject, where a folder has joined', () => {
+    expect(findWithoutSubject(files)).toEqual([]);
+  });
+  it('has no reason to name a plugin for a file that names none', () => {
+    const naming = Object.keys(mayNamePlugins).filter((path) => namesPlugin(path, files[path] ?? ''));
+    expect(naming).toEqual(Object.keys(mayNamePlugins));
+  });
+  it('has no reason for a function that is short or gone', () => {
+    const long = Object.entries(files).flatMap(([path, text]) => inspect(path, text).long);
+    expect(Object.keys(longFunctions).filter((name) => !long.includes(name))).toEqual([]);
   });
 });
 
@@ -150,6 +266,16 @@ describe('a violation is reported:', () => {
     ],
     ['an undeclared package', { 'src/base/b.ts': `import 'left-pad';` }, /left-pad.*not a dependency/],
     ['an adapter that reaches inside', { 'adapters/x.ts': `import '../src/base/b.ts';` }, /adapters import only/],
+    [
+      'an entry that the core itself imports',
+      { 'src/gateway.ts': `import './entries/search.ts';`, 'src/entries/search.ts': '' },
+      /gateway\.ts:1 imports upward, from gateway\.ts to entries/,
+    ],
+    [
+      'a Node module that an entry reaches',
+      { 'src/entries/testing.ts': `import '../transport/zip.ts';`, 'src/transport/zip.ts': `import 'node:zlib';` },
+      /zip\.ts:1 imports node:zlib/,
+    ],
     ['a core that knows an adapter', { 'src/index.ts': `import '../adapters/x.ts';`, 'adapters/x.ts': '' }, /knows no/],
     ['an unlisted file', { 'src/plugins/web.ts': '', 'src/plugins/index.ts': '' }, /web\.ts is not listed in/],
     ['a list folder without a list', { 'src/plugins/web.ts': '' }, /src\/plugins\/index\.ts is missing/],
@@ -166,10 +292,56 @@ describe('a violation is reported:', () => {
     ['a branch on a provider', { 'src/base/b.ts': `if (slug === 'groq') x();` }, /b\.ts:1 names the provider groq/],
     ['a table by provider', { 'src/base/b.ts': `const table = { openai: 1 };` }, /b\.ts:1 names the provider openai/],
     ['a case for a provider', { 'src/base/b.ts': 'switch (s) {\n case `z-ai`: }' }, /b\.ts:2 names the provider z-ai/],
-    ['a file that is too long', { 'src/base/b.ts': '\n'.repeat(maxLines + 1) }, /b\.ts has 352 lines.*two files/],
+    ['a branch on a plugin', { 'src/base/b.ts': `if (id === 'fusion') x();` }, /b\.ts:1 names the plugin fusion/],
+    ['a model of a plugin', { 'src/base/b.ts': 'const m = `service/fusion`;' }, /b\.ts:1 names the plugin fusion/],
+    ['a table by plugin', { 'src/base/b.ts': `const t = { moderation: 1 };` }, /b\.ts:1 names the plugin moderation/],
+    [
+      'a plugin that another one names',
+      { 'src/plugins/web-fetch.ts': `const id = 'web';` },
+      /web-fetch\.ts:1 names the plugin web:/,
+    ],
+    [
+      'an import of what is inside of a plugin',
+      { 'src/pipeline/serve.ts': `import '../plugins/fusion/cast.ts';`, 'src/plugins/fusion/cast.ts': '' },
+      /serve\.ts:1 imports src\/plugins\/fusion\/cast\.ts: .*plugin fusion/,
+    ],
+    [
+      'an import upward in the pipeline',
+      { 'src/pipeline/money/hold.ts': `import '../call/run.ts';`, 'src/pipeline/call/run.ts': '' },
+      /hold\.ts:1 imports upward, from money to call/,
+    ],
+    ['a file of the pipeline on no floor', { 'src/pipeline/x.ts': '' }, /src\/pipeline\/x\.ts is on no floor/],
+    [
+      'a folder that is too full',
+      Object.fromEntries(Array.from({ length: maxSiblings + 1 }, (_, at) => [`src/base/text/t${at}.ts`, ''])),
+      /src\/base\/text has 21 files/,
+    ],
+    [
+      'a file beside the folder of its name',
+      { 'src/base/text.ts': '', 'src/base/text/t.ts': '' },
+      /src\/base\/text\.ts stands beside a folder/,
+    ],
+    [
+      'a function that is too long',
+      { 'src/base/b.ts': `export function long() {${'\n'.repeat(maxFunctionLines)}}` },
+      /b\.ts:1 long has 121 lines/,
+    ],
   ])('%s', (_, changed, expected) => {
     const found = findViolations({ ...whole, ...changed });
     expect(found).toEqual(expect.arrayContaining([expect.stringMatching(expected)]));
+  });
+  it.each(['/** What a call costs. */', '/**\n * Whether it is over.\n */', '  /** How long a key lives. */'])(
+    'a docstring without its subject: %s',
+    (docstring) => {
+      const files = { 'src/base/b.ts': `const a = 1;\n${docstring}\nexport const b = a;`, 'src/call/c.ts': docstring };
+      expect(findWithoutSubject(files)).toEqual([
+        'src/base/b.ts:2 has a docstring that does not begin with its subject',
+      ]);
+    },
+  );
+  it('none for a docstring that begins with its subject', () => {
+    const text = '/** The whole. What follows is more. */\n/** Whatever comes. */\n// What a comment says.';
+    expect(findWithoutSubject({ 'src/base/b.ts': text })).toEqual([]);
   });
   it('none for words in comments and strings', () => {
     const text = `// import x from '../call/a.ts'; console.log\nexport const s = "import '../call/a.ts'; console.log()";`;
@@ -179,8 +351,20 @@ describe('a violation is reported:', () => {
     const sound = {
       'src/providers/groq.ts': `export const slug = 'groq';`,
       'src/providers/index.ts': `import './groq.ts';`,
-      'src/schema/byok-providers.ts': `export const slugs = ['groq'];`,
+      'src/schema/tenants/byok-providers.ts': `export const slugs = ['groq'];`,
       'src/base/b.ts': `export const b = 'such as groq';`,
+    };
+    expect(findViolations({ ...whole, ...sound })).toEqual([]);
+  });
+  it('none for a plugin in its own folder or file, in a list with a reason, or in a longer text', () => {
+    const sound = {
+      'src/plugins/index.ts': `import './fusion/index.ts'; import './web.ts'; import './plugin.ts';`,
+      'src/plugins/plugin.ts': '',
+      'src/plugins/fusion/index.ts': `import './cast.ts'; import '../plugin.ts'; export const id = 'fusion';`,
+      'src/plugins/fusion/cast.ts': `export const cast = { fusion: 1 };`,
+      'src/plugins/web.ts': `export const id = 'web';`,
+      'src/schema/chat/plugins.ts': `export const ids = ['web', 'fusion'];`,
+      'src/base/b.ts': `export const b = 'such as fusion'; export const c = 'service:web_search';`,
     };
     expect(findViolations({ ...whole, ...sound })).toEqual([]);
   });
@@ -190,8 +374,9 @@ describe('a violation is reported:', () => {
       'src/transport/fetch.ts': '',
       'src/transport/undici.ts': `import { Agent } from 'undici'; import './zip.ts';`,
       'src/transport/zip.ts': `import 'node:zlib';`,
-      'adapters/node.ts': `import 'node:http'; import { a } from '../src/index.ts'; import './x.ts';`,
-      'adapters/x.ts': '',
+      'adapters/hosts/node.ts': `import 'node:http'; import { a } from '../../src/index.ts'; import './x.ts';`,
+      'adapters/hosts/x.ts': `import type { T } from '../../src/entries/testing.ts';`,
+      'src/entries/testing.ts': '',
     };
     expect(findViolations({ ...whole, ...sound })).toEqual([]);
   });
@@ -213,14 +398,19 @@ function findViolations(files: Record<string, string>): string[] {
     graph.set(path, imports);
     violations.push(...marks);
     if (path.startsWith('src/') && floorOf(folderOf(path)) === -1) violations.push(`${place(path)} is on no floor`);
-    const lines = text.split('\n').length;
-    if (lines > maxLines) violations.push(`${path} has ${lines} lines: two things are two files`);
+    const room = roomOf(path);
+    if (room !== null && path !== pipelineDeps && pipelineFloorOf(room) === -1)
+      violations.push(`src/pipeline/${room} is on no floor`);
   }
+  violations.push(...findFullFolders(Object.keys(files)), ...findDoorsBeside(Object.keys(files)));
   const targetsOf = (path: string) => [
     ...(graph.get(path) ?? []).flatMap(({ targets }) => targets),
     ...(threads[path] ? [threads[path]] : []),
   ];
-  const portable = reach('src/index.ts', (path) => targetsOf(path).filter((target) => !nodeOnly.has(target)));
+  const portable = new Set<string>();
+  for (const entry of coreEntries)
+    for (const path of reach(entry, (from) => targetsOf(from).filter((target) => !nodeOnly.has(target))))
+      portable.add(path);
   for (const [, path] of Object.values(byRuntime)) for (const target of reach(path, targetsOf)) portable.add(target);
 
   for (const [path, imports] of graph) {
@@ -233,6 +423,17 @@ function findViolations(files: Record<string, string>): string[] {
   return [...violations, ...findCycles([...graph.keys()], targetsOf), ...findUnlisted(Object.keys(files), targetsOf)];
 }
 
+/** Docstrings of the folders in `subjectFolders` that do not begin with their subject. */
+function findWithoutSubject(files: Record<string, string>): string[] {
+  return Object.entries(files).flatMap(([path, text]) => {
+    if (!subjectFolders.some((folder) => path.startsWith(`${folder}/`))) return [];
+    return [...text.matchAll(new RegExp(withoutSubject, 'g'))].map(({ index }) => {
+      const line = text.slice(0, index).split('\n').length;
+      return `${path}:${line} has a docstring that does not begin with its subject`;
+    });
+  });
+}
+
 function judge(path: string, entry: Import, files: Record<string, string>, portable: Set<string>): string[] {
   const { specifier, targets } = entry;
   if (targets.length === 0) return judgePackage(path, specifier, portable);
@@ -243,8 +444,8 @@ function judge(path: string, entry: Import, files: Record<string, string>, porta
       if (specifier.startsWith('#')) continue;
       problems.push(`imports ${target}, which is not there`);
     } else if (path.startsWith('adapters/')) {
-      if (target.startsWith('src/') && target !== 'src/index.ts') {
-        problems.push(`imports ${target}: adapters import only src/index.ts`);
+      if (target.startsWith('src/') && !coreEntries.has(target)) {
+        problems.push(`imports ${target}: adapters import only what the package exports`);
       }
     } else if (target.startsWith('adapters/')) {
       problems.push(`imports ${target}: the core knows no adapter`);
@@ -253,7 +454,7 @@ function judge(path: string, entry: Import, files: Record<string, string>, porta
         `imports ${target}: elsewhere than on Node it is missing, so it is imported only as ${nodeOnly.get(target)}`,
       );
     } else {
-      problems.push(...judgeFloors(path, target));
+      problems.push(...judgeFloors(path, target), ...judgePlugin(path, target));
     }
   }
   return problems;
@@ -261,12 +462,54 @@ function judge(path: string, entry: Import, files: Record<string, string>, porta
 
 function judgeFloors(path: string, target: string): string[] {
   const [from, to] = [folderOf(path), folderOf(target)];
-  if (from === to) return [];
+  if (from === to) return judgeRooms(path, target);
   const [above, below] = [floorOf(from), floorOf(to)];
   if (above === -1 || below === -1 || below < above) return [];
   if (below > above) return [`imports upward, from ${from} to ${to} (${target})`];
   // The files beside index.ts are one part in three files.
   return from.endsWith('.ts') ? [] : [`imports ${target}: ${from} and ${to} share a floor`];
+}
+
+/** The plugin whose own folder or file a path is in; null: it is in none. */
+function pluginOf(path: string): string | null {
+  const name = /^src\/plugins\/([^/]+?)(?:\.ts|\/.*)$/.exec(path)?.[1];
+  return name !== undefined && builtInPlugins.includes(name) ? name : null;
+}
+
+function judgePlugin(path: string, target: string): string[] {
+  const plugin = pluginOf(target);
+  if (plugin === null || plugin === pluginOf(path) || mayImportPlugins.includes(path)) return [];
+  return [`imports ${target}: only the list of plugins knows the plugin ${plugin}`];
+}
+
+function judgeRooms(path: string, target: string): string[] {
+  const [from, to] = [roomOf(path), roomOf(target)];
+  if (from === null || to === null || from === to || path === pipelineDeps || target === pipelineDeps) return [];
+  if (pipelineFloorOf(to) < pipelineFloorOf(from)) return [];
+  return [`imports upward, from ${from} to ${to} (${target})`];
+}
+
+/** The room of a file of the pipeline, or the file itself where it is in none; null: it is elsewhere. */
+function roomOf(path: string): string | null {
+  return path.startsWith('src/pipeline/') ? (path.split('/')[2] ?? null) : null;
+}
+
+function pipelineFloorOf(room: string): number {
+  return pipelineFloors.findIndex((floor) => floor.includes(room));
+}
+
+function findFullFolders(paths: string[]): string[] {
+  const counts = new Map<string, number>();
+  for (const path of paths) counts.set(posix.dirname(path), (counts.get(posix.dirname(path)) ?? 0) + 1);
+  return [...counts].flatMap(([folder, count]) => (count > maxSiblings ? [`${folder} has ${count} files`] : []));
+}
+
+/** A file `x.ts` beside a folder `x`: the folder has two doors. */
+function findDoorsBeside(paths: string[]): string[] {
+  const folders = new Set(paths.map((path) => posix.dirname(path)));
+  return paths
+    .filter((path) => folders.has(path.replace(/\.ts$/, '')))
+    .map((path) => `${path} stands beside a folder of its name: call it ${path.replace(/\.ts$/, '/index.ts')}`);
 }
 
 function judgePackage(path: string, specifier: string, portable: Set<string>): string[] {
@@ -341,10 +584,11 @@ function findUnlisted(paths: string[], targetsOf: (path: string) => string[]): s
 }
 
 /** Imports of every kind, and the rules that need only one file. */
-function inspect(path: string, text: string): { imports: Import[]; marks: string[] } {
+function inspect(path: string, text: string): { imports: Import[]; marks: string[]; long: string[] } {
   const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
   const imports: Import[] = [];
   const marks: string[] = [];
+  const long: string[] = [];
   const lineOf = (node: ts.Node) => source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
   const mayName = !path.startsWith('src/') || path.startsWith('src/providers/') || path in mayNameProviders;
   const addImport = (node: ts.Node | undefined) => {
@@ -359,14 +603,45 @@ function inspect(path: string, text: string): { imports: Import[]; marks: string
     }
     const named = mayName ? null : namedProvider(node);
     if (named !== null) marks.push(`${path}:${lineOf(node)} names the provider ${named}: a missing quirk`);
+    const plugin = path.startsWith('src/') && !(path in mayNamePlugins) ? namedPlugin(node) : null;
+    if (plugin !== null && plugin !== pluginOf(path))
+      marks.push(`${path}:${lineOf(node)} names the plugin ${plugin}: it has to say itself what is special about it`);
     if (path.startsWith('src/') && isDefaultExport(node)) marks.push(`${path}:${lineOf(node)} has a default export`);
+    const found = longFunction(node, source);
+    if (found !== null) {
+      long.push(`${path} ${found.name}`);
+      if (!(`${path} ${found.name}` in longFunctions))
+        marks.push(`${path}:${lineOf(node)} ${found.name} has ${found.lines} lines`);
+    }
     if (ts.isIdentifier(node) && node.text === 'console' && ts.isPropertyAccessExpression(node.parent)) {
       if (node.parent.expression === node) marks.push(`${path}:${lineOf(node)} uses console`);
     }
     ts.forEachChild(node, visit);
   };
   visit(source);
-  return { imports, marks };
+  return { imports, marks, long };
+}
+
+/** A function, and not one inside of it, that has too many lines; null: any other node. */
+function longFunction(node: ts.Node, source: ts.SourceFile): { name: string; lines: number } | null {
+  if (!ts.isFunctionLike(node) || !('body' in node) || node.body === undefined) return null;
+  const lineAt = (position: number) => source.getLineAndCharacterOfPosition(position).line;
+  const lines = lineAt(node.end) - lineAt(node.getStart(source)) + 1;
+  if (lines <= maxFunctionLines) return null;
+  let named: ts.Node | undefined = node;
+  while (named !== undefined && !nameOf(named)) named = named.parent;
+  return { name: (named && nameOf(named)) ?? '', lines };
+}
+
+function nameOf(node: ts.Node): string | null {
+  if (!ts.isFunctionLike(node) && !ts.isVariableDeclaration(node)) return null;
+  return node.name !== undefined && ts.isIdentifier(node.name) ? node.name.text : null;
+}
+
+function namesPlugin(path: string, text: string): boolean {
+  const source = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+  const visit = (node: ts.Node): boolean => namedPlugin(node) !== null || (ts.forEachChild(node, visit) ?? false);
+  return ts.forEachChild(source, visit) ?? false;
 }
 
 /** The slug that a text or the name of a property is; null for other nodes. */
@@ -377,6 +652,19 @@ function namedProvider(node: ts.Node): string | null {
       ? node.name.text
       : null;
   return name !== null && slugs.has(name) ? name : null;
+}
+
+/** The plugin that a text, a part of it, or the name of a property names; null for other nodes. */
+function namedPlugin(node: ts.Node): string | null {
+  const name =
+    ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)
+      ? node.text
+      : ts.isPropertyAssignment(node) && ts.isIdentifier(node.name)
+        ? node.name.text
+        : null;
+  // An import is judged by where it leads.
+  if (name === null || /^\.\.?\//.test(name)) return null;
+  return name.split(/[/:]/).find((part) => builtInPlugins.includes(part)) ?? null;
 }
 
 function isDefaultExport(node: ts.Node): boolean {

@@ -1,6 +1,6 @@
 import type { Model } from '../../src/call/model.ts';
-import { autoModels } from '../../src/routing/auto.ts';
-import type { RouterInput } from '../../src/routing/routers.ts';
+import { autoModels } from '../../src/routing/routers/auto.ts';
+import type { RouterInput } from '../../src/routing/routers/routers.ts';
 import type { Choose } from './curve.ts';
 
 /** Chooses as `service/auto` does. */

@@ -1,5 +1,5 @@
-import { difficultyOf, featuresOf } from '../../src/routing/difficulty.ts';
 import { needsOf } from '../../src/routing/needs.ts';
+import { difficultyOf, featuresOf } from '../../src/routing/routers/difficulty.ts';
 import { prompts } from './prompts.ts';
 
 /** USD per million tokens, and quality from 0 to 1. Made up. */

@@ -1,14 +1,14 @@
 import { createRedactor } from '../../src/base/secrets.ts';
 import type { ResponseEnd } from '../../src/call/generation.ts';
 import type { ResponseHead } from '../../src/call/response-encoder.ts';
-import { chatEncoder } from '../../src/convert/chat-encoder.ts';
 import type { Dialect } from '../../src/dialects/dialect.ts';
 import { dialects } from '../../src/dialects/index.ts';
-import { ChunkCollector, type ChunkOutput, Passthrough } from '../../src/pipeline/chunk-output.ts';
-import { choiceWatch, type EventReader } from '../../src/pipeline/events.ts';
-import { OpenSecrets } from '../../src/pipeline/open-secrets.ts';
-import { StreamProgress } from '../../src/pipeline/stream-progress.ts';
-import { type StreamMeter, StreamReader } from '../../src/pipeline/stream-reader.ts';
+import { chatEncoder } from '../../src/formats/chat/encoder.ts';
+import { OpenSecrets } from '../../src/pipeline/secrets/open-secrets.ts';
+import { ChunkCollector, type ChunkOutput, Passthrough } from '../../src/pipeline/stream/chunk-output.ts';
+import { choiceWatch, type EventReader } from '../../src/pipeline/stream/events.ts';
+import { StreamProgress } from '../../src/pipeline/stream/progress.ts';
+import { type StreamMeter, StreamReader } from '../../src/pipeline/stream/reader.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
 import type { BenchStream } from './streams.ts';
 

@@ -1,5 +1,5 @@
-import { responsesEncoder } from '../../src/convert/responses/encoder.ts';
-import type { ChatChunk, ChunkDelta } from '../../src/schema/chunk.ts';
+import { responsesEncoder } from '../../src/formats/responses/encoder/index.ts';
+import type { ChatChunk, ChunkDelta } from '../../src/schema/chat/chunk.ts';
 
 /** Converts a stream as the pipeline does for a client that speaks Responses. */
 

@@ -1,12 +1,13 @@
 import type { Clock } from '../../src/base/clock.ts';
 import { seededRandom } from '../../src/base/random.ts';
+import { askOf } from '../../src/call/ask.ts';
 import { endpointKey, type Facts } from '../../src/call/facts.ts';
 import type { Endpoint, Model } from '../../src/call/model.ts';
 import { defaultWorkspaceId } from '../../src/call/workspace.ts';
-import { createHealth } from '../../src/catalog/health.ts';
+import { createHealth } from '../../src/catalog/health/index.ts';
 import type { PlanInput } from '../../src/routing/plan.ts';
-import type { ChatRequest } from '../../src/schema/chat.ts';
-import type { ProviderPreferences } from '../../src/schema/preferences.ts';
+import type { ChatRequest } from '../../src/schema/chat/chat.ts';
+import type { ProviderPreferences } from '../../src/schema/chat/preferences.ts';
 
 /** A model with many endpoints that all pass every filter, which gives a plan the most work. */
 
@@ -89,10 +90,11 @@ export function crowdPlan(name: PreferenceSet): () => PlanInput {
       nowMs: startMs,
     };
     return {
-      request,
+      ask: askOf(request),
       view,
       facts,
       defaultModel: null,
+      pluginVariants: new Map([['online', 'web']]),
       brand: 'service',
       providerName: (slug) => slug,
       isConfigured: () => true,
@@ -103,7 +105,7 @@ export function crowdPlan(name: PreferenceSet): () => PlanInput {
   };
 }
 
-const clock: Clock = { now: () => startMs, after: () => () => undefined };
+const clock: Clock = { now: () => startMs, monotonic: () => startMs, after: () => () => undefined };
 
 function endpointOf(at: number): Endpoint {
   const providerSlug = slugs[at >> 1] as string;

@@ -52,6 +52,7 @@ export function simulatedTime(startMs: number): SimulatedTime {
   return {
     clock: {
       now: () => nowMs,
+      monotonic: () => nowMs,
       after(ms, callback) {
         const timer: Timer = { atMs: nowMs + Math.max(ms, 0), started: started++, callback };
         push(timer);

@@ -1,5 +1,5 @@
 import type { GatewayOptions } from '../../src/index.ts';
-import type { ProviderPreferences } from '../../src/schema/preferences.ts';
+import type { ProviderPreferences } from '../../src/schema/chat/preferences.ts';
 
 /** A way to choose among endpoints: the preferences of each request, and options of the gateway. */
 export interface Strategy {

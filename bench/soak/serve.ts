@@ -16,7 +16,7 @@ import { placeFrom } from '../stores.ts';
 const { createGateway }: typeof import('../../src/index.ts') = await import(
   new URL('../../dist/index.js', import.meta.url).href
 );
-const { gatewayMiddleware }: typeof import('../../adapters/express.ts') = await import(
+const { gatewayMiddleware }: typeof import('../../adapters/hosts/express.ts') = await import(
   new URL('../../dist/express.js', import.meta.url).href
 );
 const opened = openStore(placeFrom(process.argv[3]), await loadBuiltSqlite());

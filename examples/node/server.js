@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import process from 'node:process';
 import { createGateway } from 'model-gateway';
-import { toNodeHandler } from 'model-gateway/node';
+import { gatewayListener } from 'model-gateway/node';
 
 // One gateway for the whole process.
 const gateway = createGateway({
@@ -14,7 +14,7 @@ const gateway = createGateway({
   apiKeys: [{ key: process.env.GATEWAY_API_KEY ?? 'only-for-trying-out' }],
 });
 
-const handleModels = toNodeHandler(gateway);
+const handleModels = gatewayListener(gateway);
 const server = createServer((req, res) => {
   if (req.url?.startsWith('/v1/')) handleModels(req, res);
   else res.end('The page of the app\n');

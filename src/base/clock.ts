@@ -1,9 +1,11 @@
-import type { StopSignal } from './stop.ts';
+import type { StopSignal } from './async/stop.ts';
 
 /** The time. Callers pass a clock in, so that tests are exact. */
 export interface Clock {
-  /** Milliseconds since the Unix epoch. */
+  /** Milliseconds since the Unix epoch: for moments that are shown, kept or compared with others. It may be set back. */
   now(): number;
+  /** Whole milliseconds since an arbitrary moment. Nobody sets this time, so it measures how long something takes. */
+  monotonic(): number;
   /**
    * Runs `callback` once, after `ms` milliseconds, unless the returned function is called first. Negative: at once.
    * @param options  `isIdle`: the timer alone does not keep the process alive
@@ -16,6 +18,7 @@ const longestMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  monotonic: () => Math.floor(performance.now()),
   after(ms, callback, { isIdle = false } = {}) {
     const timer: unknown = setTimeout(callback, Math.min(Math.max(ms, 0), longestMs));
     // In browsers and similar runtimes the timer is a number: there is no process to keep alive.
@@ -24,7 +27,39 @@ export const systemClock: Clock = {
   },
 };
 
-/** ISO 8601, UTC. */
+/** A host app's clock. It may know only the time of day: then a step back counts as no time. */
+export type GivenClock = Pick<Clock, 'now' | 'after'> & Partial<Pick<Clock, 'monotonic'>>;
+
+export function clockOf(given: GivenClock): Clock {
+  if (given.monotonic !== undefined) return given as Clock;
+  let lastMs = given.now();
+  let passedMs = 1;
+  return {
+    now: () => given.now(),
+    after: (...more) => given.after(...more),
+    monotonic() {
+      const nowMs = given.now();
+      passedMs += Math.max(0, nowMs - lastMs);
+      lastMs = nowMs;
+      return passedMs;
+    },
+  };
+}
+
+/**
+ * A clock whose time of day goes on steadily from its present value, whatever the other clock is set to. The difference
+ * of two of its times is a duration.
+ */
+export function steadyClock(clock: Clock): Clock {
+  const startMs = clock.now() - clock.monotonic();
+  return {
+    now: () => startMs + clock.monotonic(),
+    monotonic: () => clock.monotonic(),
+    after: (...more) => clock.after(...more),
+  };
+}
+
+/** Writes a time as ISO 8601, UTC. */
 export function isoTime(atMs: number): string {
   return new Date(atMs).toISOString();
 }

@@ -1,4 +1,7 @@
-/** The fields that have a value: an `undefined` would hide the field below it where the two are spread together. */
+/**
+ * Leaves out the fields that are `undefined`. Otherwise such a field would replace a field with a value when the two
+ * objects are spread together.
+ */
 export function definedOnly<T extends object>(fields: T): Partial<T> {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Partial<T>;
 }

@@ -25,6 +25,7 @@ const kinds = {
   overloaded: { status: 529, errorType: 'provider_overloaded' },
 } as const satisfies Record<string, { status: number; errorType: string }>;
 
+/** A kind of error. It picks the HTTP status, such as `not_found` 404. */
 export type ErrorKind = keyof typeof kinds;
 
 export interface GatewayErrorOptions {
@@ -45,11 +46,11 @@ export interface GatewayErrorOptions {
 const brand = Symbol.for('model-gateway.GatewayError');
 
 /**
- * The only error that is shown to a caller. The message says what was wrong and what the caller can do, and holds no
+ * The only error that is shown to a caller. The message says what was wrong and what the caller can do, and contains no
  * secret.
  */
 export class GatewayError extends Error {
-  /** What went wrong, as code can tell it apart. */
+  /** The kind of the error, for code. */
   readonly kind: ErrorKind;
   /** HTTP status of the response. */
   readonly status: number;

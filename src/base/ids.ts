@@ -20,7 +20,7 @@ let usedBytes = stock.length;
 const uuidCodes = Array.from('00000000-0000-4000-8000-000000000000', (one) => one.charCodeAt(0));
 const digitPlaces = uuidCodes.flatMap((code, place) => (code === dash ? [] : place));
 
-/** See RFC 9562, section 5.4. */
+/** Makes a UUID; see RFC 9562, section 5.4. */
 function randomUuid(): string {
   if (usedBytes === stock.length) {
     crypto.getRandomValues(stock);
@@ -76,7 +76,7 @@ function orderedByTime(prefix: string, counted = 0): (ids: Ids, nowMs: number) =
   };
 }
 
-/** The header with a completion's id, for whoever has to find it in the records. */
+/** The header with a completion's id, by which a caller can find the record. */
 export function idHeader(id: string): Record<string, string> {
   return { 'x-generation-id': id };
 }
@@ -86,4 +86,12 @@ const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Accepts every UUID version, in upper and lower case. */
 export function isUuid(text: string): boolean {
   return uuid.test(text);
+}
+
+/**
+ * Makes names of instances. They do not come from `ids`, which may count: two instances would have the same name, and
+ * ignore each other's records.
+ */
+export function instanceNames(randomBytes: (size: number) => Uint8Array): () => string {
+  return () => randomBytes(16).reduce((hex, byte) => hex + byte.toString(16).padStart(2, '0'), '');
 }

@@ -10,8 +10,8 @@ export class JsonError extends Error {
 }
 
 /**
- * `JSON.parse` with limits. Deeply nested input would overflow the stack of every function that walks it later, and
- * millions of tiny values keep the parser and all that comes after it busy for seconds. So both are counted before.
+ * `JSON.parse` with limits. Deeply nested input would overflow the stack of every function that walks it later.
+ * Millions of tiny values would keep the parser and all later code busy for seconds. So both are counted before.
  * @param maxValues  numbers, texts, flags, nulls, lists and objects. An empty list or object counts as two.
  *                   Default: any number
  * @throws JsonError
@@ -30,7 +30,7 @@ export function parseJson(text: string, maxDepth: number, maxValues = Number.POS
   }
 }
 
-/** For text of a store, whose depth nobody else decides. @returns undefined for text that is not JSON */
+/** Parses text of a store without limits: the gateway itself wrote it. @returns undefined for text that is not JSON */
 export function tryParseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -43,7 +43,8 @@ const openers = ['{', '['] as const;
 const separators = ['{', '[', ','] as const;
 
 /**
- * Whether signs occur more than `limit` times, inside strings or not. In most texts they occur too rarely to matter.
+ * Tells whether signs occur more than `limit` times, inside strings or not. In most texts they occur too rarely to
+ * matter.
  */
 function occurMore(text: string, signs: readonly string[], limit: number): boolean {
   let count = 0;
@@ -80,8 +81,8 @@ function checkLimits(text: string, maxDepth: number, maxValues: number): void {
 }
 
 /**
- * The same for a value that somebody else has parsed.
- * @returns  how many characters its texts have together: the JSON that it came from had at least as many bytes
+ * Checks the same limits for a value that other code has parsed.
+ * @returns  the number of characters of all its texts: the JSON that it came from had at least as many bytes
  * @throws JsonError
  */
 export function checkParsed(value: unknown, maxDepth: number, maxValues = Number.POSITIVE_INFINITY): number {

@@ -1,14 +1,14 @@
 import { GatewayError } from './errors.ts';
 
-/** What is wrong with an input, and where. */
+/** A mistake in an input, and its place. */
 export interface Issue {
   /** Place of the issue, such as `messages[0].content` or `metadata["my key"]`; '': the input itself. */
   path: string;
-  /** The expected value. Holds names of keys, but never a value of the input. */
+  /** The expected value. It may name keys, but never quotes a value of the input. */
   message: string;
 }
 
-/** The message describes the first issue; the metadata holds all issues. */
+/** Makes the error of a wrong input. The message describes the first issue; the metadata has all issues. */
 export function refusal(
   kind: 'invalid_request' | 'permission_denied' | 'unprocessable',
   issues: readonly Issue[],
@@ -18,12 +18,12 @@ export function refusal(
   return new GatewayError(kind, first ? issueText(first) : 'The body is not valid', { metadata: { issues }, cause });
 }
 
-/** A wrong argument of a function that the host app calls. */
+/** The error for a wrong argument of a function that the host app calls. */
 export function wrongArgument(path: string, message: string): GatewayError {
   return refusal('invalid_request', [{ path, message }]);
 }
 
-/** One line that names the place, where there is one. */
+/** One line with the message, after the place if there is one. */
 export function issueText({ path, message }: Issue): string {
   return path === '' ? message : `${path}: ${message}`;
 }

@@ -9,12 +9,13 @@ export const placeholder = '[redacted]';
 export interface Redactor {
   redact(text: string): string;
   /**
-   * A text that holds none of these holds no secret in any spelling, but for characters that are escaped as `\u00…`.
+   * The texts to search for. A text that contains none of them contains no secret in any spelling, except with
+   * characters that are escaped as `\u00…`.
    */
   readonly spellings: readonly string[];
-  /** Characters of the longest of them; 0: there are none. */
+  /** The length of the longest spelling in characters; 0: there are no spellings. */
   readonly longest: number;
-  /** The same in UTF-8. */
+  /** The spellings in UTF-8. */
   readonly needles: readonly Uint8Array[];
   /** Indexed by byte: 1 where a needle begins with the byte. */
   readonly startsNeedle: Uint8Array;
@@ -39,8 +40,8 @@ export function createRedactor(secrets: readonly string[]): Redactor {
   return {
     redact(given) {
       let text = given;
-      // Only a text that holds an escaped secret is changed: elsewhere, what looks like an escape may be meant as it
-      // stands.
+      // The text changes only if it contains an escaped secret: elsewhere, what looks like an escape may be meant
+      // literally.
       if (needles.length > 0 && text.includes('\\u00')) {
         const unescaped = withoutEscapes(text);
         if (isFoundIn(unescaped)) text = unescaped;
@@ -72,7 +73,8 @@ export function redact(text: string, secrets: readonly string[]): string {
 }
 
 /**
- * The longest first: a spelling may contain another one. Replacing the inner one first would leave parts of the outer.
+ * The spellings of secrets, the longest first: a spelling may contain another one. Replacing the inner one first would
+ * leave parts of the outer.
  */
 function spellingsOf(secrets: readonly string[]): string[] {
   const spellings = new Set<string>();
@@ -130,7 +132,10 @@ function carefulJson(inJson: string): string[] {
   ];
 }
 
-/** For display: the first five and the last four characters of a long secret; only `...` for a short secret. */
+/**
+ * Shortens a secret for display: the first five and the last four characters of a long secret; only `...` for a short
+ * one.
+ */
 export function maskSecret(secret: string): string {
   // A secret of 20 characters keeps 11 hidden. For a shorter secret, nine visible characters would help a guesser.
   return secret.length < 20 ? '...' : `${secret.slice(0, 5)}...${secret.slice(-4)}`;
@@ -144,7 +149,7 @@ export function sha256Hex(text: string): string {
   return bytesToHex(sha256(utf8ToBytes(text)));
 }
 
-/** Whether two texts are equal. The time depends on their lengths only. */
+/** Tells whether two texts are equal. The time depends on their lengths only. */
 export function constantTimeEqual(a: string, b: string): boolean {
   let difference = a.length ^ b.length;
   const length = Math.max(a.length, b.length);

@@ -1,16 +1,16 @@
-/** An object of the wire, of which nothing is known but what was looked at. */
+/** A wire object whose fields are unknown until they are checked. */
 export type Loose = Record<string, unknown>;
 
 export function isObject(value: unknown): value is Loose {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Adds to a list. As arguments of one call, some 120,000 values would be too many. */
+/** Adds items to a list. As arguments of one call, some 120,000 values would be too many. */
 export function addAll<Item>(list: Item[], more: Iterable<Item>): void {
   for (const one of more) list.push(one);
 }
 
-/** What choices and tool calls are numbered by. */
+/** Tells whether a value can be the index of a choice or a tool call. */
 export function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
@@ -18,15 +18,15 @@ export function isIndex(value: unknown): value is number {
 const ordinary = { configurable: true, enumerable: true, writable: true };
 
 /**
- * A copy without some fields, which are seldom there. A copy of all takes a tenth of the time of a rest pattern, which
- * V8 does not inline, and of which it makes an object that is slow to write as JSON.
+ * A copy without some fields, which are rarely present. Copying all fields takes a tenth of the time of a rest pattern:
+ * V8 does not inline a rest pattern, and its result is slow to write as JSON.
  */
 export function without(names: readonly string[], value: Loose): Loose {
   if (!names.some((name) => name in value)) return { ...value };
   const others: Loose = {};
   for (const name in value) {
     if (names.includes(name)) continue;
-    // To assign this one would change the prototype of the copy.
+    // An assignment to `__proto__` would change the prototype of the copy.
     if (name === '__proto__') Object.defineProperty(others, name, { value: value[name], ...ordinary });
     else others[name] = value[name];
   }

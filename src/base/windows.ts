@@ -1,7 +1,7 @@
-/** How often a budget starts again from zero; `lifetime`: never. */
+/** The time after which a budget starts again from zero; `lifetime`: never. */
 export type Interval = 'daily' | 'weekly' | 'monthly' | 'lifetime';
 
-/** From the narrowest to the broadest. */
+/** The intervals from the narrowest to the broadest. */
 export const intervals = ['daily', 'weekly', 'monthly', 'lifetime'] as const satisfies readonly Interval[];
 
 const dayMs = 86_400_000;

@@ -1,9 +1,12 @@
-import type { StopSignal } from '../base/stop.ts';
-import type { ChatRequest } from '../schema/chat.ts';
-import type { RateLimits } from '../schema/rate-limits.ts';
+import type { StopSignal } from '../base/async/stop.ts';
+import type { Clock } from '../base/clock.ts';
+import type { ChatRequest } from '../schema/chat/chat.ts';
+import type { RateLimits } from '../schema/tenants/rate-limits.ts';
+import type { Ask } from './ask.ts';
 import type { ResponseEncoder } from './response-encoder.ts';
 import type { WorkspaceId } from './workspace.ts';
 
+/** What a caller may do: ask models, or manage workspaces, keys and budgets. */
 export type Permission = 'inference' | 'management';
 
 /** A spending limit of one api key. */
@@ -66,12 +69,21 @@ export interface Call {
   id: string;
   /** Name of the operation, such as `createChatCompletion`. */
   operation: string;
-  /** The request as it came. */
-  request: ChatRequest;
+  /** The request as it came, with what it says in the client's own format. */
+  ask: Ask;
+  /** The chat request of `ask`. */
+  readonly request: ChatRequest;
+  /** true: the request is long: the work on it is done in several turns of the event loop, so that others have theirs. */
+  isLong: boolean;
   /** Who asks. */
   caller: Caller;
   /** Aborted when the client leaves or the request's time is up; its reason is a `CallAborted`. */
   signal: StopSignal;
+  /**
+   * Of this call: the time of day when it arrived, and what has passed since. All its times are by it, so that each
+   * difference is how long something took, also where the time of day is set meanwhile.
+   */
+  time: Pick<Clock, 'now'>;
   /** Epoch ms: when the request arrived. */
   receivedAtMs: number;
   /** When the caller was known, epoch ms. */
@@ -90,6 +102,15 @@ export interface Call {
   readonly userAgent?: string | null;
   /** The page or app that asks: the header `HTTP-Referer`, else `Referer`, without its query. null, or absent: none. */
   readonly referer?: string | null;
-  /** The header `x-service-fusion-depth`; null: the request has none. */
-  readonly fusionDepth?: string | null;
+  /**
+   * A header of the request, for plugins. null: the request has none by that name, or the header proves who the caller
+   * is, such as `authorization`. Absent: there are no headers. It reads nothing of `this`, so that copies have it.
+   */
+  readonly header?: (name: string) => string | null;
+}
+
+/** The call as if another request had come, for those who only plan. */
+export function callFor(call: Call, ask: Ask): Call {
+  // A method of a class is in no copy.
+  return { ...call, ask, request: ask.request, header: (name) => call.header?.(name) ?? null };
 }

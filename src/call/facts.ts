@@ -7,8 +7,10 @@ export interface ByokCredential {
   id: string;
   /** Slug of the credential's provider. */
   provider: string;
-  /** true: it is not used, because the gateway sends its provider no credentials of workspaces. */
+  /** true: it is not used: it lacks something, or the gateway sends its provider no credentials of workspaces. */
   isRefused?: true;
+  /** What its provider needs and it has not, with what is expected. */
+  lacks?: string;
   /** true: used only after all other credentials of the provider, the operator's included. */
   isFallback: boolean;
   /** Patterns of model slugs; `*` matches anything. */

@@ -1,5 +1,5 @@
-import type { ChatRequest, ChatResult, FinishReason, Usage } from '../schema/chat.ts';
-import type { ChatChunk } from '../schema/chunk.ts';
+import type { ChatRequest, ChatResult, FinishReason, Usage } from '../schema/chat/chat.ts';
+import type { ChatChunk } from '../schema/chat/chunk.ts';
 import type { Plan, Target } from './plan.ts';
 import type { ResponseEncoder, ResponseHead } from './response-encoder.ts';
 import type { AttemptTrace } from './trace.ts';
@@ -87,16 +87,30 @@ export interface GenerationTimes {
 /** How a generation ended. `cut`: failed after the first token. */
 export type GenerationOutcome = 'ok' | 'failed' | 'cut' | 'cancelled';
 
+/** A server tool that was run. */
+export interface ServerToolUse {
+  /** Its name, such as `web_search`. */
+  readonly name: string;
+  /** What the operator has paid for it so far, integer nano-USD; what is held counts until it is settled. */
+  readonly nanoUsd: number;
+  /** Addresses that its searches have found. */
+  readonly sources: readonly string[];
+}
+
 /** What is known of one upstream response: its plan, its attempts, its money. Grows until the generation is settled. */
 export interface GenerationLog {
   /** The request that this generation was made of. */
   readonly request: ChatRequest;
+  /** The requests that plugins gave to `generate`, from the outermost plugin on: `request` was made of the last one. */
+  readonly askedFor: readonly ChatRequest[];
   /** null: the generation was refused before it was planned. */
   readonly plan: Plan | null;
   /** The target that serves; null: none does, or not yet. */
   readonly target: Target | null;
   /** Every attempt so far, in order. */
   readonly attempts: readonly AttemptTrace[];
+  /** Server tools that were run because the model called them in this response. */
+  readonly serverTools: readonly ServerToolUse[];
   /** When each stage was reached. */
   readonly times: Readonly<GenerationTimes>;
   /** The worst case that was held for it, integer nano-USD; 0 where nothing is limited. */

@@ -1,25 +1,27 @@
 import type { Clock } from '../base/clock.ts';
-import type { ChatRequest } from '../schema/chat.ts';
-import type { ChatChunk } from '../schema/chunk.ts';
-import type { PipelineStage } from '../schema/envelope.ts';
+import type { ChatRequest } from '../schema/chat/chat.ts';
+import type { ChatChunk } from '../schema/chat/chunk.ts';
+import type { PipelineStage } from '../schema/chat/envelope.ts';
+import type { Revised } from './ask.ts';
 import type { Call } from './call.ts';
 import type { FetchUrl } from './fetch-url.ts';
 import type { Generation, GenerationLog, ModelResponse, ResponseEnd } from './generation.ts';
+import type { Native } from './native.ts';
 import type { Plan, Target } from './plan.ts';
 import type { FoundPages, SearchRequest } from './search.ts';
 
 /**
  * Calls a model: plans a route, holds the money, calls the targets. The generation is settled exactly once, however it
- * ends.
+ * ends. Its log names the request in `askedFor`.
  */
-export type Generate = (request: ChatRequest) => Promise<Generation>;
+export type Generate = (request: Revised) => Promise<Generation>;
 
 /**
  * Stands between the generations and the client. Sees every chunk in order, may hold chunks back and release them
  * later. A complete response goes through the same step, as chunks. What a step throws ends the response with an error:
  * a GatewayError as it is, anything else as an internal error.
  */
-export interface Step {
+export interface ResponseStep {
   /** Takes one chunk. @returns what goes on to the client now, possibly nothing. Must not change the chunk. */
   push(chunk: ChatChunk): readonly ChatChunk[] | Promise<readonly ChatChunk[]>;
   /**
@@ -53,19 +55,42 @@ export interface NamedModel {
 export interface PlanningContext<Options = unknown> {
   /** What the request says of this plugin, checked by `options`; `{}` where it says nothing. */
   readonly options: Options;
+  /**
+   * Whether the request asks for the plugin: it names it, or one of its models has the variant of the plugin. false: the
+   * plugin acts by `isDefault` or `actsOn`; so does a guardrail.
+   */
+  readonly isAsked: boolean;
   /** The client call: its id, the request as it came, the caller, and a signal. */
   readonly call: Call;
+  /**
+   * What the request that the hook is given says in the client's own wire format, and a chat request has no place for,
+   * such as the items of a Responses request; null: the client sent a chat request. A hook that changes it returns a
+   * `Revision`.
+   */
+  readonly native: Native | null;
   /**
    * How a generation of this request would be routed now. No provider is asked, and no money is held.
    * @throws GatewayError as `generate` does before it calls a provider: invalid_request (400) for a model that does not
    *         exist, not_found (404) where no endpoint may serve, unavailable (503)
    */
-  plan(request: ChatRequest): Promise<Plan>;
+  plan(request: Revised): Promise<Plan>;
   /**
    * What `search` would cost at most, integer nano-USD.
    * @throws GatewayError invalid_request (400) as `search` would
    */
   priceOfSearch(request: SearchRequest): number;
+  /**
+   * Asks whether a service that the operator pays may be used for the call. `search` and `hold` ask it by themselves.
+   * @param service  for the message, such as `web search`
+   * @throws GatewayError permission_denied (403) where the workspace uses its own credentials alone
+   */
+  checkOperatorServices(service: string): Promise<void>;
+  /**
+   * Asks whether the server tools of a request can be offered to a model for the call.
+   * @throws GatewayError invalid_request (400) for a tool that this gateway does not have, and for wrong parameters;
+   *         permission_denied (403) for a service of the operator, as `checkOperatorServices`
+   */
+  checkServerTools(request: Pick<ChatRequest, 'tools'>): Promise<void>;
   /**
    * Shows a stage in `service_metadata.pipeline` and in the record. In `foresee`: what the plugin would do, with the
    * highest price as `cost_usd`, for `pipeline` of the explanation.
@@ -80,7 +105,7 @@ export interface ForeseenGeneration {
   /** What it is for, such as `analysis`. */
   purpose: string;
   /** The longest request that the plugin could make for it. */
-  request: ChatRequest;
+  request: Revised;
 }
 
 /** What a plugin knows of the client call it acts on, and what it may add to it. */
@@ -120,10 +145,13 @@ export interface PluginContext<Options = unknown> extends PlanningContext<Option
  * takes longer than `timeouts.pluginMs` fails it with 504. `onError` of a plugin may say otherwise.
  */
 export interface PluginHooks<Options = unknown> {
-  /** Changes the request before it is routed, or refuses it by throwing a GatewayError. Returns a new request. */
-  before?(request: ChatRequest, context: PluginContext<Options>): ChatRequest | Promise<ChatRequest>;
+  /**
+   * Changes the request before it is routed, or refuses it by throwing a GatewayError. Returns a new request; a `Revision`
+   * where it changes what `context.native` says as well.
+   */
+  before?(request: ChatRequest, context: PluginContext<Options>): Revised | Promise<Revised>;
   /** Changes the request of one planned attempt: `target` says which model, and how long its context is. */
-  prepare?(request: ChatRequest, target: Target, context: PluginContext<Options>): ChatRequest | Promise<ChatRequest>;
+  prepare?(request: ChatRequest, target: Target, context: PluginContext<Options>): Revised | Promise<Revised>;
   /** Goes around `generate`: calls it once, several times, several times at once, or not at all. */
   wrap?(generate: Generate, request: ChatRequest, context: PluginContext<Options>): Promise<ModelResponse>;
   /**
@@ -133,5 +161,5 @@ export interface PluginHooks<Options = unknown> {
    */
   foresee?(request: ChatRequest, context: PlanningContext<Options>): Promise<readonly ForeseenGeneration[]>;
   /** Steps that the response goes through, in this order. Asked once for each client call. */
-  steps?(context: PluginContext<Options>): readonly Step[];
+  steps?(context: PluginContext<Options>): readonly ResponseStep[];
 }

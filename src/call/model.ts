@@ -8,8 +8,10 @@ export interface TokenPricing {
   cacheReadPicoUsd?: number;
   /** Per prompt token written to a cache; absent: as `promptPicoUsd`. */
   cacheWritePicoUsd?: number;
-  /** Per prompt token written to a cache that keeps it for an hour; absent: as `cacheWritePicoUsd`. */
+  /** Per prompt token written to a cache that keeps it for an hour; absent: see `pricing/cache-writes`. */
   cacheWriteHourPicoUsd?: number;
+  /** Per prompt token written to a cache that keeps it for twelve hours or longer; absent: not known. */
+  cacheWrite12hPicoUsd?: number;
   /** Per audio token of the prompt; absent: as `promptPicoUsd`. */
   audioPicoUsd?: number;
   /** Per audio token read from a cache; absent: the higher of the prices for audio tokens and for cache reads. */
@@ -31,7 +33,7 @@ export interface LongPromptPricing extends Partial<TokenPricing> {
 }
 
 /** What may have a price of its own beside text. */
-export type PricedKind = 'audio' | 'image' | 'audioOutput' | 'imageOutput' | 'search';
+export type PricedKind = 'audio' | 'image' | 'audioOutput' | 'imageOutput' | 'search' | 'cacheWrite12h';
 
 /** Prices of an endpoint, in pico-USD. Absent: not charged. */
 export interface Pricing extends TokenPricing {
@@ -63,6 +65,8 @@ export interface Endpoint {
   modelSlug: string;
   /** Slug of the provider. */
   providerSlug: string;
+  /** true: no catalogue knows the model: its name is the caller's. */
+  isPassThrough?: true;
   /** `base` or `base/variant`; `order`, `only` and `ignore` match this slug. */
   tag: string;
   /** The provider's own name for the model. */

@@ -1,5 +1,5 @@
-import type { ChunkDelta } from '../schema/chunk.ts';
-import type { ResponsesObject } from './responses-origin.ts';
+import type { ChunkDelta } from '../schema/chat/chunk.ts';
+import type { NativeObject } from './native.ts';
 
 /**
  * What an upstream that speaks Responses says of the output item that a delta is a part of, where the client speaks
@@ -12,7 +12,7 @@ export interface OutputItem {
    * The item as it was announced, with its `type`, its `id` and whatever else it has, such as `phase`, `namespace` or
    * `call_id`; its texts, such as `content` and `arguments`, are in the deltas. Of an `opaque` item, the complete item.
    */
-  readonly item: ResponsesObject;
+  readonly item: NativeObject;
   /** true: the delta is the last of the item. */
   readonly isDone?: boolean;
   /**
@@ -21,7 +21,7 @@ export interface OutputItem {
    */
   readonly isOpaque?: boolean;
   /** Of an opaque item: an event of its own, such as `response.web_search_call.searching`, as it came. */
-  readonly event?: ResponsesObject;
+  readonly event?: NativeObject;
 }
 
 /** A symbol: no JSON has it, so no upstream can make one up, and no client of chat completions gets it. */

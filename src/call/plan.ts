@@ -1,4 +1,4 @@
-import type { PipelineStage } from '../schema/envelope.ts';
+import type { PipelineStage, RoutingStrategy } from '../schema/chat/envelope.ts';
 import type { Endpoint } from './model.ts';
 import type { WorkspaceId } from './workspace.ts';
 
@@ -28,6 +28,8 @@ export interface Exclusion {
   provider: string;
   /** The rule that removed it, such as `only`, `zdr` or `max_price`. */
   filter: string;
+  /** What is missing for it to serve, with what is expected. */
+  lacks?: string;
 }
 
 /**
@@ -60,7 +62,7 @@ export interface Plan {
   /** Slug as sent. */
   requested: string;
   /** How the targets were ordered. */
-  strategy: 'direct' | 'auto' | 'free' | 'latest' | 'alias' | 'fallback' | 'pareto' | 'bodybuilder' | 'fusion';
+  strategy: RoutingStrategy;
   /** In the order they are called. Empty where the call was refused before a target was found. */
   targets: readonly Target[];
   /** Endpoints that may not serve, and why. */

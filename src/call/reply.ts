@@ -19,7 +19,7 @@ export interface ReplyStream extends ByteSource {
 }
 
 /** A success, as an operation returns it to `http/edge`. */
-export type Reply = {
+export type OperationReply = {
   /** HTTP status. */
   status: number;
   /** Further response headers. */

@@ -1,7 +1,8 @@
 import type { GatewayError } from '../base/errors.ts';
-import type { ChatResult, Usage } from '../schema/chat.ts';
-import type { ChatChunk } from '../schema/chunk.ts';
-import type { ErrorBody, ServiceMetadata } from '../schema/envelope.ts';
+import type { ChatResult, Usage } from '../schema/chat/chat.ts';
+import type { ChatChunk } from '../schema/chat/chunk.ts';
+import type { ErrorBody, ServiceMetadata } from '../schema/chat/envelope.ts';
+import type { WireFormat } from './native.ts';
 
 /** What the end of a response reports. */
 export interface ReportedEnd {
@@ -28,13 +29,18 @@ export interface ResponseHead {
  * frames.
  */
 export interface ResponseEncoder {
-  /** true: its stream chunks are chat chunks, so an upstream's may be forwarded as bytes. */
-  chunksAreChat: boolean;
+  /** The wire format: a stream of an upstream that speaks the same one may be forwarded as bytes. */
+  format: WireFormat;
   /**
    * Looks at a complete response before it counts as one.
    * @throws GatewayError where the client can do nothing with it
    */
   check?(result: ChatResult): void;
+  /**
+   * Is called before the first chunk or the result, where citations of a text may come after the text has ended: a plugin
+   * or a search of the gateway adds them.
+   */
+  expectCitations?(): void;
   /** The body of a complete response. */
   result(head: ResponseHead, result: ChatResult, end: ReportedEnd): unknown;
   /** A chunk, with the head of its response in it. */

@@ -74,6 +74,8 @@ export interface FoundPages {
   engine: string;
   /** The best first. */
   results: readonly SearchResult[];
+  /** What the search has cost, integer nano-USD. */
+  nanoUsd: number;
   /** Fields of the search that the engine does not heed: `country`, or none. */
   ignored: readonly 'country'[];
 }

@@ -1,4 +1,4 @@
-import type { StructuredOutput } from '../schema/envelope.ts';
+import type { InputTransformations, StructuredOutput, ThoughtDropReason } from '../schema/chat/envelope.ts';
 
 /** One attempt: a target that was called. */
 export interface AttemptTrace {
@@ -8,6 +8,8 @@ export interface AttemptTrace {
   providerSlug: string;
   /** The gateway's slug of the model. */
   model: string;
+  /** true: no catalogue knows the model: its name is the caller's, and no label of a metric. Absent: false. */
+  isPassThrough?: true;
   /** Epoch ms: when it was called. */
   startedAtMs: number;
   /** When the attempt was decided, epoch ms: its first token or its complete response was there, or it failed. */
@@ -21,6 +23,11 @@ export interface AttemptTrace {
    * null when the attempt succeeded, or was no longer wanted.
    */
   message: string | null;
+  /**
+   * The same in words of the gateway alone, such as `connection refused (ECONNREFUSED)` or where a redirect leads; null
+   * when only the provider's words tell, or there is no message.
+   */
+  failure: string | null;
   /** true: the attempt used a BYOK credential. */
   isByok: boolean;
   /**
@@ -34,4 +41,14 @@ export interface AttemptTrace {
   structuredOutput: StructuredOutput | null;
   /** The provider's own id of the request, from its response headers, bounded; null where it sent none. */
   upstreamRequestId: string | null;
+  /** Thoughts that went back to a model that binds them to what stands before them; absent: there were none. */
+  thoughts?: SentThoughts;
+}
+
+/** What became of thoughts that went back. */
+export interface SentThoughts {
+  /** Why the provider was told to drop those that no longer fit; null: it was not told. */
+  readonly dropReason: ThoughtDropReason | null;
+  /** What the provider reports that it has dropped. */
+  readonly reported: Readonly<InputTransformations>;
 }

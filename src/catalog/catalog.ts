@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import { isClean } from '../base/clean-text.ts';
 import type { Clock } from '../base/clock.ts';
 import { lazily } from '../base/lazily.ts';
+import { isClean } from '../base/text/clean-text.ts';
 import type { DataPolicy, Endpoint, Model } from '../call/model.ts';
 import { type ListPrices, mayHaveListPrice } from '../pricing/list-prices.ts';
 import type { StoreLogger } from '../stores/storage/logger.ts';
@@ -19,11 +19,11 @@ export interface CatalogView {
    */
   model(slug: string): Model | null;
   /**
-   * What a further name of a model stands for: the slug that the host app or the document says; null: it is no such
-   * name.
+   * The slug for which a further name of a model stands, as the host app or the document defines it; null: the name is
+   * unknown.
    */
   aliasOf(name: string): string | null;
-  /** The listed models that have this name after their author. None for names with a slash. */
+  /** The listed models that have this name after their author. For a name with a slash there are none. */
   named(bareName: string): readonly Model[];
   /** All listed models: the host app's, the document's and the built-in ones. Endpoints are only at known providers. */
   readonly models: readonly Model[];
@@ -31,8 +31,8 @@ export interface CatalogView {
 
 export interface Catalog {
   /**
-   * The models as they are now. Returns a promise only while a source has still to be read for the first time: the
-   * document, the built-in models, or the price of a requested model.
+   * The present models. Returns a promise only while a source has still to be read for the first time: the document,
+   * the built-in models, or the price of a requested model.
    * @param slugs  the models of a request; the view may not know the prices of other models yet
    * @throws GatewayError unavailable (503), also synchronously: the document was never read, and one of the slugs,
    *         without its suffix, is not a model of the host app
@@ -55,9 +55,12 @@ export interface CatalogProvider {
   dataPolicy: DataPolicy;
   /** true: the host app's own provider. It has no built-in models. */
   isOwn?: boolean;
-  /** Request fields that never reach a model of its own name. Absent: none. */
+  /** The request fields that never reach a model, by the provider's own name of the model. Absent: none. */
   unsupportedParameters?: (upstreamModel: string) => readonly string[];
-  /** Whether a model of its own name searches the web by itself. Absent: none is known to. */
+  /**
+   * Tells whether a model searches the web by itself, by the provider's own name of the model. Absent: no model is
+   * known to.
+   */
   searchesWeb?: (upstreamModel: string) => boolean;
 }
 
@@ -66,7 +69,7 @@ export interface CatalogSources {
   /** The host app's own models. A slug occurs once. */
   models: readonly Model[];
   document?: CatalogDocument | null;
-  /** What names stand for, in addition to the aliases of the models. */
+  /** Further names and the slugs for which they stand, in addition to the aliases of the models. */
   aliases?: ReadonlyMap<string, string>;
   /** false: no model is found by its name without the author. Default true. */
   hasBareNames?: boolean;
@@ -80,7 +83,7 @@ export interface CatalogSources {
   logger?: StoreLogger | null;
 }
 
-/** Some list prices change with the date or the time of day. A price that was found is used for this long. */
+/** The time for which a price is used after it was found: some list prices change with the date or the time of day. */
 const datedMs = 60_000;
 
 /** The largest number of remembered slugs that are not listed: callers can make up slugs. */
@@ -134,7 +137,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
     return current;
   }
 
-  /** Whether an unknown price might be in the price list, which has not been read yet. */
+  /** Tells whether an unknown price might be in the price list, which has not been read yet. */
   function wantsPrices(slugs: readonly string[]): boolean {
     if (prices.isRead) return false;
     const view = viewAt(clock.now());
@@ -178,7 +181,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
   return {
     view(slugs) {
       const nowMs = clock.now();
-      document?.refreshIfDue(nowMs);
+      document?.refreshIfDue();
       const reading = awaitDocument(slugs);
       if (reading !== null || !builtIn.isRead || wantsPrices(slugs)) return prepare(slugs, reading);
       return viewAt(nowMs);
@@ -188,7 +191,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
       return { models: document?.models()?.length ?? 0 };
     },
     isLoaded() {
-      document?.refreshIfDue(clock.now());
+      document?.refreshIfDue();
       return document?.models() !== null;
     },
     close: () => document?.close(),
@@ -198,7 +201,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
 interface View extends CatalogView {
   /** The list prices that the view was made with. */
   prices: ListPrices | null;
-  /** Whether the prices of the view are still valid. */
+  /** Tells whether the prices of the view are still valid. */
   holdsAt(nowMs: number): boolean;
 }
 
@@ -258,7 +261,7 @@ function createView(
   };
 }
 
-/** Whether a list price may apply: list prices are those of the default service tier. */
+/** Tells whether a list price may apply: list prices are those of the default service tier. */
 function mayBePriced({ pricing, serviceTier, providerSlug, upstreamModel }: Endpoint): boolean {
   return pricing === null && serviceTier === undefined && mayHaveListPrice(providerSlug, upstreamModel);
 }
@@ -272,7 +275,7 @@ function nameOf({ providerSlug, upstreamModel }: Endpoint): string {
   return `${providerSlug} ${upstreamModel}`;
 }
 
-/** Whether a slug starts with the slug of a provider of the host app. That provider wins over any other model. */
+/** Tells whether a slug starts with the slug of a provider of the host app. That provider wins over any other model. */
 function isOwnProviders(slug: string, providers: ReadonlyMap<string, CatalogProvider>): boolean {
   return providers.get(slug.slice(0, slug.indexOf('/')))?.isOwn === true;
 }
@@ -306,7 +309,12 @@ function passThroughModel(
     dataPolicy: provider.dataPolicy,
   };
   const same = known.get(nameOf(endpoint));
-  return { slug, name: slug, endpoints: [same ? fillEndpoint(endpoint, same) : endpoint], isPassThrough: true };
+  return {
+    slug,
+    name: slug,
+    endpoints: [same ? fillEndpoint(endpoint, same) : { ...endpoint, isPassThrough: true }],
+    isPassThrough: true,
+  };
 }
 
 /** `author/model:nitro` and `author/model:free:online` may mean `author/model`. */

@@ -46,10 +46,10 @@ export interface CatalogDocument {
   /** null: the document was never read. */
   models(): readonly Model[] | null;
   /** Begins to read the document if a read is due. Does not wait, and sets no timer. */
-  refreshIfDue(nowMs: number): void;
+  refreshIfDue(): void;
   /** The current read, as long as no read has succeeded; null otherwise. Never rejects. */
   firstRead(): Promise<void> | null;
-  /** Whether a read failed. A request that can work without the document then need not wait for another read. */
+  /** true: a read failed. A request that can work without the document then need not wait for another read. */
   hasFailed(): boolean;
   /** Reads the document now. @throws CatalogError; the last good copy then stays */
   refresh(): Promise<void>;
@@ -95,13 +95,13 @@ export function createDocument(options: DocumentOptions): CatalogDocument {
         models = parse(found.value);
         found.accepted?.();
       }
-      dueMs = clock.now() + refreshMs;
+      dueMs = clock.monotonic() + refreshMs;
       if (reported.size > 0)
         writeLog(logger, 'info', { models: models?.length }, 'the catalogue document is good again');
       reported.clear();
     } catch (error) {
       failed = true;
-      dueMs = clock.now() + Math.min(refreshMs, retryMs);
+      dueMs = clock.monotonic() + Math.min(refreshMs, retryMs);
       const mistake = asCatalogError(error);
       complain(mistake);
       throw mistake;
@@ -121,8 +121,8 @@ export function createDocument(options: DocumentOptions): CatalogDocument {
 
   return {
     models: () => models,
-    refreshIfDue(nowMs) {
-      if (nowMs >= dueMs && reading === null) void start();
+    refreshIfDue() {
+      if (clock.monotonic() >= dueMs && reading === null) void start();
     },
     firstRead() {
       return models === null && reading ? reading.done.catch(() => undefined) : null;
@@ -135,7 +135,7 @@ export function createDocument(options: DocumentOptions): CatalogDocument {
     },
     unavailable: () =>
       new GatewayError('unavailable', 'The list of models could not be read. Try again.', {
-        retryAfterMs: Math.max(dueMs - clock.now(), 1_000),
+        retryAfterMs: Math.max(dueMs - clock.monotonic(), 1_000),
       }),
     close: () => reading?.controller.abort(new CatalogError([{ path: '', message: 'the gateway was closed' }])),
   };

@@ -1,12 +1,12 @@
 import type { Model } from '../call/model.ts';
 
-/** Where no model is found by its bare name. */
+/** No bare names: models are found only by their slug. */
 export const noNames = () => new Map<string, readonly string[]>();
 
 /**
- * What further names stand for.
+ * Further names and the slugs for which they stand.
  * @param first    names that win
- * @param isTaken  whether something else has a name
+ * @param isTaken  tells whether a name is already in use
  */
 export function aliasesOf(
   models: readonly Model[],

@@ -1,5 +1,5 @@
+import { UpstreamError } from '../base/http/upstream-error.ts';
 import { checkParsed, JsonError, parseJson } from '../base/json.ts';
-import { UpstreamError } from '../base/upstream-error.ts';
 import { readText, send } from '../transport/send.ts';
 import type { Transport } from '../transport/transport.ts';
 import { CatalogError, type DocumentReader } from './document.ts';
@@ -11,7 +11,7 @@ export interface ReadLimits {
   headerBytes: number;
 }
 
-/** Far deeper than any document. */
+/** Far deeper than any real document. */
 const maxDepth = 20;
 
 /** Reads the document from an http or https address. Asks the server only for a version newer than the accepted one. */

@@ -1,22 +1,36 @@
+import * as z from 'zod';
 import type { Framing } from '../base/framing/framing.ts';
-import type { UpstreamError } from '../base/upstream-error.ts';
-import type { ChatRequest, ChatResult, Usage } from '../schema/chat.ts';
-import type { ChatChunk } from '../schema/chunk.ts';
-import type { StructuredOutput } from '../schema/envelope.ts';
+import { serverSentEvents } from '../base/framing/sse.ts';
+import type { UpstreamError } from '../base/http/upstream-error.ts';
+import { lazily } from '../base/lazily.ts';
+import type { Native, WireFormat } from '../call/native.ts';
+import type { ChatRequest, ChatResult, Usage } from '../schema/chat/chat.ts';
+import type { ChatChunk } from '../schema/chat/chunk.ts';
+import type { InputTransformations, StructuredOutput, ThoughtDropReason } from '../schema/chat/envelope.ts';
 import type { Schema } from '../schema/schema.ts';
+import { leftOutParameters } from './shared/left-out-parameters.ts';
+import type { BoundThoughts } from './shared/thought-bindings.ts';
 
+/** A request for an upstream, with what its dialect must know of the provider. */
 export interface DialectRequest<Quirks extends object = object> {
   /** As the caller sent it, validated. Not to be changed. */
   request: ChatRequest;
+  /** The same request in the client's own wire format; absent, or null: the client sent a chat request. */
+  native?: Native | null;
   /** The provider's own name for the model. */
   upstreamModel: string;
   /** How the provider differs from its dialect. */
   quirks: Quirks;
   /**
-   * true: money is limited, and held for the chat request alone. What its origin has beyond it (`originOf`) is not sent
+   * true: money is limited, and held for the chat request alone. What `native` has beyond it is not sent
    * where it costs more than the tokens of the request, and is listed as dropped.
    */
   isLimited?: boolean;
+  /**
+   * Why thoughts that go back may no longer fit what stands before them; null: as far as is known, they fit. Asked only
+   * where the request carries such thoughts to a model that binds them. Default: they fit.
+   */
+  whyDropThoughts?(): ThoughtDropReason | null;
 }
 
 /** What goes to the provider, before authentication, which may sign it. */
@@ -37,9 +51,11 @@ export interface EncodedRequest {
   reading?: Reading;
   /** How structured output was asked for; absent: it was not asked for. */
   structuredOutput?: StructuredOutput;
+  /** Thoughts go back to a model that binds them to what stands before them. Absent: none do. */
+  thoughts?: BoundThoughts;
 }
 
-export type { StructuredOutput } from '../schema/envelope.ts';
+export type { StructuredOutput } from '../schema/chat/envelope.ts';
 
 /** What the reader of a response must know of its request. */
 export interface Reading {
@@ -51,6 +67,10 @@ export interface Reading {
   outputItems?: boolean;
   /** true: the provider was asked for a shorter conversation; without it, a body that looks like one is none. */
   compaction?: boolean;
+  /** Gets what the provider reports that it left out of the conversation. Absent: nobody asks. */
+  transformations?: InputTransformations;
+  /** The provider's own name for the model, where what it signs is bound to it. */
+  signer?: string;
 }
 
 /** A complete response in our wire shape; `id`, `model` and `provider` are set later. `usage` is the provider's. */
@@ -119,8 +139,6 @@ export interface Dialect<Quirks extends object = object> {
   name: string;
   /** How a stream is cut into events. */
   framing: Framing;
-  /** true: its stream events are our chunks but for id, model and details, and may be passed through. */
-  nativeChunks: boolean;
   /** What the option `quirks` of a provider that speaks this dialect is checked by. Closed: no unknown keys. */
   quirks: () => Schema<Quirks>;
   /**
@@ -142,10 +160,11 @@ export interface Dialect<Quirks extends object = object> {
    */
   mapsWebSearch?: boolean;
   /**
-   * true: the dialect sends what the Responses request has beyond a chat request (`originOf`), or says in `dropped` what
-   * it leaves out of it. Default: the upstream gets the chat request alone.
+   * The wire format of clients that the dialect is. Where a client speaks the same one, `encodeRequest` sends `native`, or
+   * says in `dropped` what it leaves out of it, and the stream may be passed through: its events differ from those of a
+   * client in id, model and details alone. Absent: no client speaks it, and the upstream gets the chat request.
    */
-  speaksResponses?: boolean;
+  format?: WireFormat;
   /** true: the provider goes on generating when the connection of a stream is closed. Default: it stops. */
   generatesOn?(quirks: Quirks): boolean;
   /**
@@ -159,4 +178,29 @@ export interface Dialect<Quirks extends object = object> {
   streamDecoder(quirks: Quirks, reading?: Reading): StreamDecoder;
   /** Reads the provider's error shape. `body` is bounded text of any kind: JSON, HTML, empty. */
   decodeError(status: number, headers: Record<string, string>, body: string, nowMs: number): UpstreamError;
+}
+
+const noQuirks = lazily(() => z.strictObject({}));
+
+/**
+ * Completes a dialect with the defaults: server-sent events, no wire format of clients, no quirks, and any largest output.
+ * The parameters that never reach a model are found by encoding a request that asks for each. The provider generates on
+ * behind a closed stream where its quirk `generatesOn` says so.
+ *
+ * @example
+ * const acmeChat = defineDialect({ ...openaiChat, name: 'acme-chat', encodeRequest });
+ */
+export function defineDialect<Quirks extends object = object>(
+  dialect: Pick<Dialect<Quirks>, 'name' | 'encodeRequest' | 'decodeResult' | 'streamDecoder' | 'decodeError'> &
+    Partial<Dialect<Quirks>>,
+): Dialect<Quirks> {
+  return {
+    framing: serverSentEvents,
+    minMaxTokens: () => 0,
+    generatesOn: (quirks) => 'generatesOn' in quirks && quirks.generatesOn === true,
+    unsupportedParameters: leftOutParameters(dialect.encodeRequest),
+    ...dialect,
+    // No quirk is required.
+    quirks: dialect.quirks ?? (noQuirks as () => Schema<Quirks>),
+  };
 }

@@ -1,12 +1,12 @@
 import type { Schema } from '../schema/schema.ts';
-import { aiSdk } from './ai-sdk.ts';
-import { anthropicMessages } from './anthropic-messages.ts';
-import { bedrockConverse } from './bedrock-converse.ts';
-import { cohereChat } from './cohere-chat.ts';
+import { aiSdk } from './ai-sdk/index.ts';
+import { anthropicMessages } from './anthropic-messages/index.ts';
+import { bedrockConverse } from './bedrock-converse/index.ts';
+import { cohereChat } from './cohere-chat/index.ts';
 import type { Dialect } from './dialect.ts';
-import { googleGenerateContent } from './google-generate-content.ts';
-import { openaiChat } from './openai-chat.ts';
-import { openaiResponses } from './openai-responses.ts';
+import { googleGenerateContent } from './google-generate-content/index.ts';
+import { openaiChat } from './openai-chat/index.ts';
+import { openaiResponses } from './openai-responses/index.ts';
 
 /** Every dialect an option may name. */
 export const dialects = {

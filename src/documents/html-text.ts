@@ -1,14 +1,20 @@
 import type { HtmlFault, HtmlPage, HtmlText } from './html.ts';
 
-/** What is no text. */
+/** Elements without text. */
 const noText =
   'title, script, style, noscript, template, iframe, object, embed, svg, canvas, img, picture, video, audio, link, meta';
-/** What is around the text of a page that is no article. */
+/** Elements around the text of a page that is no article. */
 const aroundText = 'nav, aside, footer, form';
 
-/** Reads the text of a web page, in this thread: of its article where it has one, else of the whole page. */
-export async function readHtml({ html, url, chars }: HtmlPage): Promise<HtmlText | HtmlFault> {
-  // Together they take some 60 ms to load: most processes never read a page.
+/**
+ * Reads the text of a web page in this thread: of its article if it has one, else of the whole page. The work to find
+ * an article grows faster than the page. If it would be too much, the page is read as plain text.
+ */
+export async function readHtml(page: HtmlPage): Promise<HtmlText | HtmlFault> {
+  const { html, url, chars, work } = page;
+  // Loaded late: together with the article readers they take some 60 ms, and most processes never read a page.
+  const [{ isWithinWork }, { plainTextOf }] = await Promise.all([import('./html-work.ts'), import('./plain-text.ts')]);
+  if (!(await isWithinWork(html, work))) return plainTextOf(page);
   const [{ parseHTML }, { Readability }, { default: Turndown }] = await Promise.all([
     import('linkedom'),
     import('@mozilla/readability'),
@@ -26,7 +32,7 @@ export async function readHtml({ html, url, chars }: HtmlPage): Promise<HtmlText
     const text = turndown.turndown(root).trim();
     return { title: title || (article?.title?.trim() ?? ''), text: text.slice(0, chars), isCut: text.length > chars };
   } catch {
-    // What a parser says of a page may quote it.
+    // The error is dropped, because the error of a parser may quote the page.
     return 'unreadable';
   }
 }
@@ -40,7 +46,7 @@ function remove(document: Document, selector: string): void {
   for (const element of document.querySelectorAll(selector)) element.remove();
 }
 
-/** The model may want to follow them. Those that lead to no page lose their address. */
+/** Makes links absolute, because the model may want to follow them. A link that leads to no page loses its address. */
 function makeLinksAbsolute(document: Document, base: string): void {
   for (const link of document.querySelectorAll('a[href]')) {
     const href = link.getAttribute('href') ?? '';

@@ -2,14 +2,14 @@ import type { PdfFault, PdfLimits, PdfText } from './pdf.ts';
 
 /**
  * Reads the text of a PDF, page by page, in this thread.
- * @param isStopped  asked between pages
+ * @param isStopped  called between pages; true ends the reading
  */
 export async function readPdf(
   bytes: Uint8Array,
   limits: PdfLimits,
   isStopped: () => boolean = () => false,
 ): Promise<PdfText | PdfFault> {
-  // Loading it takes some 70 ms: most processes never read a PDF.
+  // Loaded late: it takes some 70 ms, and most processes never read a PDF.
   const { getDocumentProxy } = await import('unpdf');
   try {
     // 0: only errors, not warnings, which would go to the console.
@@ -26,7 +26,7 @@ export async function readPdf(
     await document.loadingTask.destroy();
     return { pages, total, isCut };
   } catch {
-    // What the parser says of a damaged file may quote it.
+    // The error is dropped, because the error of the parser may quote the file.
     return 'unreadable';
   }
 }

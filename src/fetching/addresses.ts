@@ -3,17 +3,17 @@ import ipaddr from 'ipaddr.js';
 type Address = ReturnType<typeof ipaddr.parse>;
 type Range = readonly [Address, number];
 
-/** Unicast addresses that stand for services of the machine's own cloud: the wire server of Azure. */
+/** Unicast addresses of services of the machine's own cloud: the wire server of Azure. */
 const cloudServices: ReadonlySet<string> = new Set(['168.63.129.16']);
 
-/** All addresses of the internet are in it; the rest of IPv6 is reserved or local. */
+/** The range of all internet addresses in IPv6; the rest is reserved or local. */
 const globalUnicast = ipaddr.parseCIDR('2000::/3') as Range;
-/** `::5efe:a.b.c.d`: an interface that stands for an IPv4 address, behind any prefix (ISATAP). */
+/** The parts of `::5efe:a.b.c.d`, an interface that stands for an IPv4 address, behind any prefix (ISATAP). */
 const isatapParts: ReadonlySet<string> = new Set(['0:5efe', '200:5efe']);
 
 /**
- * Whether an address is one of the public internet. Anything that carries an IPv4 address within it (mapped, 6to4,
- * NAT64, Teredo) counts as not public, whatever it carries.
+ * Tells whether an address is one of the public internet. An address that contains an IPv4 address (mapped, 6to4,
+ * NAT64, Teredo) never counts as public.
  */
 export function isPublicAddress(text: string): boolean {
   const address = parsed(text);
@@ -24,7 +24,10 @@ export function isPublicAddress(text: string): boolean {
   return address.match(globalUnicast as never) && !isatapParts.has(carrier);
 }
 
-/** A test of addresses against ranges such as `10.1.0.0/16`, or single addresses. @throws Error for what is no range */
+/**
+ * Makes a test of addresses against ranges such as `10.1.0.0/16`, or single addresses. @throws Error for a text that is
+ * no range
+ */
 export function addressTest(ranges: readonly string[]): (address: string) => boolean {
   const known = ranges.map((range) => (range.includes('/') ? ipaddr.parseCIDR(range) : wholeOf(range)) as Range);
   return (text) => {
@@ -42,7 +45,7 @@ function sameKind(address: Address, [start]: Range): boolean {
   return address.kind() === start.kind();
 }
 
-/** null: no address. A zone, as in `fe80::1%eth0`, names an interface of this machine. */
+/** Reads an address; null: the text is none. A zone, as in `fe80::1%eth0`, names an interface of this machine. */
 function parsed(text: string): Address | null {
   return !text.includes('%') && ipaddr.isValid(text) ? ipaddr.parse(text) : null;
 }

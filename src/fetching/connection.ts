@@ -15,7 +15,7 @@ export const guardedConnection: GuardedConnection | null = {
       pipelining: 0,
       maxHeaderSize: 32 * 1024,
       connect: {
-        // Node looks up no address that a URL names; the rest comes from what was checked.
+        // Node never looks up an address that a URL names. For a name, it gets the checked addresses.
         lookup: (_host, options, found) => {
           const [first] = known;
           if (options.all === true) found(null, known);

@@ -1,19 +1,30 @@
+import { withSignal } from '../base/async/within.ts';
 import { joinBytes } from '../base/bytes.ts';
 import type { Clock } from '../base/clock.ts';
-import { withSignal } from '../base/within.ts';
 import { type FetchedFile, FetchRefused, type FetchUrl, type FetchUrlOptions } from '../call/fetch-url.ts';
-import type { FetchingSettings } from '../schema/settings.ts';
+import type { FetchingSettings } from '../schema/settings/settings.ts';
 import { addressTest, isPublicAddress } from './addresses.ts';
-import { checkUrl, type UrlRules } from './check-url.ts';
+
+/** The rules for URLs and addresses. */
+interface UrlRules {
+  ports: readonly number[];
+  /** Tells whether an address may be reached. */
+  mayReach: (address: string) => boolean;
+}
+
+/** Names that belong to this machine or its network, whatever a name server says. */
+const localNames =
+  /(?:^|\.)(?:localhost|local|localdomain|internal|intranet|lan|home|corp|private|home\.arpa|onion|test|invalid)$/;
+const mostChars = 8192;
 
 /** One response, whose redirect is not followed. */
 export interface GuardedResponse {
   status: number;
   /** Lower-case names. */
   headers: Readonly<Record<string, string | undefined>>;
-  /** Decompressed. */
+  /** The decompressed body. */
   body: AsyncIterable<Uint8Array>;
-  /** Closes the connection. Nothing happens where the body was read to its end. */
+  /** Closes the connection. Does nothing if the body was read to its end. */
   cancel(): void;
 }
 
@@ -60,7 +71,7 @@ export function guardedFetch(connection: GuardedConnection, settings: FetchingSe
     throw new FetchRefused('redirects');
   }
 
-  /** All of them have to be public: a host with one address that is not has another purpose. */
+  /** The addresses of a host. All of them have to be public: a host with one private address has another purpose. */
   async function addressesOf(host: string): Promise<readonly string[]> {
     const addresses = await connection.lookup(host).catch(() => []);
     if (addresses.length === 0 || !addresses.every(rules.mayReach)) throw new FetchRefused('host');
@@ -111,4 +122,41 @@ async function bytesOf(body: AsyncIterable<Uint8Array>, maxBytes: number): Promi
     pieces.push(piece);
   }
   return joinBytes(pieces);
+}
+
+/**
+ * Reads a URL, and refuses it where no name server is needed for that.
+ * @returns the URL, and its address where the host is one; null: the host is a name
+ * @throws FetchRefused
+ */
+function checkUrl(text: string, base: string | undefined, { ports, mayReach }: UrlRules) {
+  if (text.length > mostChars || !URL.canParse(text, base)) throw new FetchRefused('url');
+  const url = new URL(text, base);
+  const { protocol, username, password, port } = url;
+  if ((protocol !== 'http:' && protocol !== 'https:') || username !== '' || password !== '')
+    throw new FetchRefused('url');
+  if (!ports.includes(port === '' ? usualPort(protocol) : Number(port))) throw new FetchRefused('url');
+  const address = literalIn(url.hostname);
+  if (address !== null) {
+    if (!mayReach(address)) throw new FetchRefused('host');
+  } else if (isLocalName(url.hostname)) throw new FetchRefused('host');
+  return { url, address };
+}
+
+function usualPort(protocol: string): number {
+  return protocol === 'http:' ? 80 : 443;
+}
+
+/**
+ * The address in the host of a URL; null: the host is a name. A URL writes every IPv4 address in one form: `0x7f.1` is
+ * `127.0.0.1`.
+ */
+function literalIn(host: string): string | null {
+  if (host.startsWith('[')) return host.slice(1, -1);
+  return /^\d+(?:\.\d+){3}\.?$/.test(host) ? host.replace(/\.$/, '') : null;
+}
+
+function isLocalName(host: string): boolean {
+  const name = host.replace(/\.$/, '');
+  return !name.includes('.') || localNames.test(name);
 }

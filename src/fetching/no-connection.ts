@@ -1,4 +1,4 @@
 import type { GuardedConnection } from './guarded.ts';
 
-/** Runtimes whose connections go where a name server says at that moment: nothing that was checked would hold. */
+/** null: in this runtime a connection looks up the name again, so a check of addresses would not hold. */
 export const guardedConnection: GuardedConnection | null = null;

@@ -1,30 +1,37 @@
 import { GatewayError } from '../base/errors.ts';
+import type { Revision } from '../call/ask.ts';
 import type { Caller } from '../call/call.ts';
 import type { PluginContext, PluginHooks } from '../call/hooks.ts';
-import type { ChatRequest } from '../schema/chat.ts';
-import type { PipelineStage } from '../schema/envelope.ts';
+import type { ChatRequest } from '../schema/chat/chat.ts';
+import type { PipelineStage } from '../schema/chat/envelope.ts';
 
 /** A policy that acts on requests whether they ask for it or not. Has the hooks of a plugin. */
 export interface Guardrail extends PluginHooks {
   /** The name that responses and records show; unique. */
   id: string;
-  /** What it was assigned to, shown as `guardrail_scope`, such as `workspace`. Default `gateway`. */
+  /** The assignment of the guardrail, shown as `guardrail_scope`, such as `workspace`. Default `gateway`. */
   scope?: string;
-  /** Whether the guardrail acts on a call. Default: on every call. */
+  /** Tells whether the guardrail acts on a call. Default: on every call. */
   appliesTo?(caller: Caller): boolean;
   /** The name of its stages. Default: the id. */
   name?: string;
-  /** What it would do with a request, for the explain operations: nothing is called, and nothing is kept. */
-  preview?(request: ChatRequest): Promise<GuardrailPreview>;
+  /**
+   * Tells whether a provider's own words, such as those of an error, contain text that the client must not read. Such
+   * words are left out. Absent: they never do.
+   */
+  withholds?(words: unknown): boolean;
+  /** Tells what the guardrail would do with a request, for the explain operations. Calls nothing, and keeps nothing. */
+  preview?(request: ChatRequest, context: PreviewContext): Promise<GuardrailPreview>;
 }
 
-/** What a guardrail would do with a request. */
-export interface GuardrailPreview {
-  /** As it would be routed. */
-  request: ChatRequest;
-  /** What would be shown in `service_metadata.pipeline`. */
+/** The part of the context that a preview gets. */
+export type PreviewContext = Pick<PluginContext, 'clock' | 'call' | 'native'>;
+
+/** The effect that a guardrail would have on a request: `request` and `native` in the form in which they would be routed. */
+export interface GuardrailPreview extends Pick<Revision, 'request' | 'native'> {
+  /** The stages that `service_metadata.pipeline` would show. */
   stages: PipelineStage[];
-  /** What the request would be refused with; null: it would not be. */
+  /** The error that would refuse the request; null: it would pass. */
   refusal: GatewayError | null;
 }
 
@@ -34,28 +41,64 @@ export function defineGuardrail(guardrail: Guardrail): Guardrail {
 }
 
 /**
- * The refusal of a guardrail, and its stage in `service_metadata.pipeline`.
- * @param patterns   the names of what was found, shown as `error.metadata.patterns`; never the text itself
+ * Makes the refusal of a guardrail, with its stage in `service_metadata.pipeline`.
+ * @param patterns   the names of the matched patterns, shown as `error.metadata.patterns`; never the text itself
  * @param direction  `input`: found in the request; `output`: in the response
+ * @param places     the places of matches that could not be redacted
  * @returns GatewayError guardrail_blocked (403), to be thrown
  * @see interface document, status 403
  */
 export function blockedBy(
-  { id, name = id, scope = 'gateway' }: Guardrail,
+  guardrail: Guardrail,
   patterns: readonly string[],
   context: Pick<PluginContext, 'addStage'>,
   direction?: 'input' | 'output',
+  places: readonly string[] = [],
 ): GatewayError {
-  context.addStage({
-    type: 'guardrail',
-    name,
-    summary: `blocked: ${patterns.length} found`,
-    guardrail_id: id,
-    guardrail_scope: scope,
-    data: { patterns: [...patterns], ...(direction === undefined ? {} : { action: 'block', direction }) },
-  });
-  const what = direction === 'output' ? 'response' : 'request';
-  return new GatewayError('guardrail_blocked', `The ${what} was blocked by the guardrail ${name}`, {
-    metadata: { patterns: [...patterns] },
-  });
+  const data = direction === undefined ? {} : { action: 'block', direction };
+  addBlocked(guardrail, `blocked: ${patterns.length} found`, { patterns: [...patterns], ...data }, context);
+  const where = places.length === 0 ? '' : `: what it has found in ${places.join(', ')} cannot be redacted`;
+  return refused(`${whatOf(direction)} was blocked by the guardrail ${nameOf(guardrail)}${where}`, patterns, places);
+}
+
+/**
+ * Makes the refusal of a guardrail that could not check everything: an unchecked text does not pass.
+ * @param why  the reason, such as `its patterns took more than 5000 ms`
+ * @returns GatewayError guardrail_blocked (403), to be thrown
+ */
+export function notEvaluatedBy(
+  guardrail: Guardrail,
+  why: string,
+  context: Pick<PluginContext, 'addStage'>,
+  direction: 'input' | 'output',
+): GatewayError {
+  addBlocked(guardrail, 'blocked: not evaluated', { patterns: [], action: 'block', direction, reason: why }, context);
+  return refused(
+    `${whatOf(direction)} was blocked: the guardrail ${nameOf(guardrail)} cannot be evaluated: ${why}`,
+    [],
+  );
+}
+
+function addBlocked(
+  guardrail: Guardrail,
+  summary: string,
+  data: Record<string, unknown>,
+  context: Pick<PluginContext, 'addStage'>,
+): void {
+  const { id, scope = 'gateway' } = guardrail;
+  const name = nameOf(guardrail);
+  context.addStage({ type: 'guardrail', name, summary, guardrail_id: id, guardrail_scope: scope, data });
+}
+
+function refused(message: string, patterns: readonly string[], places: readonly string[] = []): GatewayError {
+  const metadata = { patterns: [...patterns], ...(places.length === 0 ? {} : { places: [...places] }) };
+  return new GatewayError('guardrail_blocked', message, { metadata });
+}
+
+function nameOf({ id, name = id }: Guardrail): string {
+  return name;
+}
+
+function whatOf(direction?: 'input' | 'output'): string {
+  return `The ${direction === 'output' ? 'response' : 'request'}`;
 }

@@ -1,6 +1,13 @@
 import type { Guardrail } from './guardrail.ts';
 
-export { faultOfPatterns, type Imposed, imposedGuardrail, imposedOn, nothingImposed } from './stored.ts';
+export {
+  checkPatterns,
+  type Imposed,
+  type ImposedLimits,
+  imposedGuardrail,
+  imposedOn,
+  nothingImposed,
+} from './stored.ts';
 export { textGuardrail } from './text-guardrail.ts';
 
 /** Every guardrail that is built in. */

@@ -1,38 +1,46 @@
 import { limitToNano } from '../base/money.ts';
-import { compilePatterns as compilePattern } from '../base/pattern.ts';
+import type { Issue } from '../base/refusal.ts';
+import { compilePatterns as compilePattern } from '../base/text/pattern.ts';
 import type { BudgetLimit } from '../call/call.ts';
 import type { ImposedRouting } from '../call/facts.ts';
 import type { Endpoint } from '../call/model.ts';
-import type { GuardrailSettings, StoredGuardrail } from '../schema/guardrail.ts';
+import type { GuardrailSettings, StoredGuardrail } from '../schema/tenants/guardrail.ts';
 import type { Guardrail } from './guardrail.ts';
-import { compilePatterns, type TextPattern, WrongPattern } from './text/patterns.ts';
+import { compilePatterns, patternFaults, type TextPattern, WrongPattern } from './text/patterns.ts';
 import { textGuardrail } from './text-guardrail.ts';
 
-/** A guardrail of the store, as requests are subject to it. */
+/** A guardrail of the store in the form that acts on requests. */
 export interface ImposedGuardrail {
   readonly stored: StoredGuardrail;
-  /** null: it looks at no text. */
+  /** null: it checks no text. */
   readonly guardrail: Guardrail | null;
-  /** null: it leaves the routing as it is. */
+  /** null: it does not change the routing. */
   readonly routing: ImposedRouting | null;
-  /** What each of its keys may spend; null: it does not say. */
+  /** The amount that each of its keys may spend; null: no limit. */
   readonly budget: BudgetLimit | null;
 }
 
-/** @param stored  as it was checked when it was written */
-export function imposedGuardrail(stored: StoredGuardrail): ImposedGuardrail {
+/** The limits for the work of the store's guardrails. */
+export interface ImposedLimits {
+  /** The most steps of one expression. */
+  readonly maxSteps: number;
+  readonly maxWorkMs: number;
+}
+
+/** @param stored  its patterns were checked when it was written */
+export function imposedGuardrail(stored: StoredGuardrail, limits: ImposedLimits): ImposedGuardrail {
   const { id, settings, ofWorkspace } = stored;
   const patterns = textPatternsOf(settings).map(({ pattern }) => pattern);
   const scope = ofWorkspace ? 'workspace' : 'api_key';
   return {
     stored,
-    guardrail: patterns.length === 0 ? null : textGuardrail({ id, name: settings.name, scope, patterns }),
+    guardrail: patterns.length === 0 ? null : textGuardrail({ id, name: settings.name, scope, patterns, ...limits }),
     routing: routingOf(settings),
     budget: budgetOf(stored),
   };
 }
 
-/** @throws TypeError  for a limit that was never checked */
+/** @throws TypeError  for an unchecked limit */
 function budgetOf({ id, settings }: StoredGuardrail): BudgetLimit | null {
   const { name, limit_usd: limit, reset_interval: interval } = settings;
   if (limit === null || interval === null) return null;
@@ -43,7 +51,7 @@ function budgetOf({ id, settings }: StoredGuardrail): BudgetLimit | null {
 
 interface Placed {
   pattern: TextPattern;
-  /** Where it stands in a body. */
+  /** The path of the pattern in a body. */
   path: string;
 }
 
@@ -73,16 +81,44 @@ function textPatternsOf({ content_filters: filters, content_filter_builtins: bui
   ];
 }
 
-/** Compiles every expression. @returns what is wrong with the first that the engine refuses; null: nothing */
-export async function faultOfPatterns(settings: GuardrailSettings): Promise<{ path: string; message: string } | null> {
+/** The result of a check of patterns: the most steps of all expressions, or the fault of one. */
+export type Checked = { readonly steps: number } | { readonly fault: Issue };
+
+/** Compiles every expression. @param limits  of one expression, and of all of them */
+export async function checkPatterns(
+  settings: GuardrailSettings,
+  limits: { readonly expressionSteps: number; readonly guardrailSteps: number },
+): Promise<Checked> {
   const placed = textPatternsOf(settings);
+  if (placed.length === 0) return { steps: 0 };
+  const patterns = placed.map(({ pattern }) => pattern);
+  // Checks the same rules as at a request: otherwise a guardrail could be stored that no request could use.
+  const [shown] = patternFaults(patterns, 'patterns');
+  if (shown !== undefined) {
+    const at = /^patterns\[(\d+)\]/.exec(shown.path)?.[1];
+    return { fault: { path: placed[Number(at)]?.path ?? 'content_filters', message: shown.message } };
+  }
   try {
-    await compilePatterns(placed.map(({ pattern }) => pattern));
-    return null;
+    const { steps } = await compilePatterns(patterns, limits.expressionSteps);
+    if (steps <= limits.guardrailSteps) return { steps };
+    const message = `expected expressions that take at most ${limits.guardrailSteps} steps together; they may take ${steps} (instructions times characters): expected fewer or smaller expressions, or a smaller max_length`;
+    return { fault: { path: 'content_filters', message } };
   } catch (error) {
     if (!(error instanceof WrongPattern)) throw error;
-    return { path: placed[error.index]?.path ?? '', message: `expected an expression of RE2: ${error.message}` };
+    const { index, message, isTooLarge } = error;
+    const path = placed[index]?.path ?? '';
+    return { fault: { path, message: isTooLarge ? message : `expected an expression of RE2: ${message}` } };
   }
+}
+
+/**
+ * Counts the steps that the expressions of settings may take. An expression that is refused now counts as none: it
+ * blocks requests without work.
+ */
+export async function stepsOfPatterns(settings: GuardrailSettings): Promise<number> {
+  const anySteps = { expressionSteps: Number.MAX_SAFE_INTEGER, guardrailSteps: Number.MAX_SAFE_INTEGER };
+  const checked = await checkPatterns(settings, anySteps);
+  return 'fault' in checked ? 0 : checked.steps;
 }
 
 function routingOf(settings: GuardrailSettings): ImposedRouting | null {
@@ -111,12 +147,12 @@ function isAmong(slugs: ReadonlySet<string>, { tag, providerSlug }: Endpoint): b
   return slugs.has(tag) || slugs.has(providerSlug);
 }
 
-/** What a caller is subject to. */
+/** The guardrails, limits and rules that act on a caller. */
 export interface Imposed {
   readonly guardrails: readonly Guardrail[];
-  /** null: nothing limits the routing. */
+  /** null: no guardrail limits the routing. */
   readonly routing: ImposedRouting | null;
-  /** What the key of the caller may spend. */
+  /** The budgets for the key of the caller. */
   readonly budgets: readonly BudgetLimit[];
   /** true: only endpoints with zero data retention may serve. */
   readonly isZdr: boolean;
@@ -124,7 +160,7 @@ export interface Imposed {
 
 export const nothingImposed: Imposed = { guardrails: [], routing: null, budgets: [], isZdr: false };
 
-/** Those of a workspace that act on a call: assigned to the workspace, or to its key. */
+/** The guardrails of a workspace that act on a call: those that are assigned to the workspace, or to its key. */
 export function imposedOn(all: readonly ImposedGuardrail[], apiKeyHash: string | null): Imposed {
   const acting = all.filter(
     ({ stored }) => stored.ofWorkspace || (apiKeyHash !== null && stored.keyHashes.includes(apiKeyHash)),

@@ -1,16 +1,23 @@
-import { andThen } from '../base/and-then.ts';
+import { andThen } from '../base/async/and-then.ts';
+import type { StopSignal } from '../base/async/stop.ts';
+import type { Clock } from '../base/clock.ts';
+import { definedOnly } from '../base/defined-only.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { refusal } from '../base/refusal.ts';
 import type { Call, Caller } from '../call/call.ts';
-import { originOf } from '../call/responses-origin.ts';
-import type { ChatRequest } from '../schema/chat.ts';
-import type { PipelineStage } from '../schema/envelope.ts';
-import { blockedBy, defineGuardrail, type Guardrail } from './guardrail.ts';
-import { Findings } from './text/findings.ts';
+import type { PluginContext } from '../call/hooks.ts';
+import type { Native } from '../call/native.ts';
+import type { ChatRequest } from '../schema/chat/chat.ts';
+import type { PipelineStage } from '../schema/chat/envelope.ts';
+import { blockedBy, defineGuardrail, type Guardrail, notEvaluatedBy } from './guardrail.ts';
+import { type Direction, Findings } from './text/findings.ts';
+import { atOnce, Pace, TooMuchWork, type Work, within } from './text/pace.ts';
 import {
   type CompiledPatterns,
   compilePatterns,
   patternFaults,
+  patternLimits,
+  type SplitPatterns,
   type TextPattern,
   WrongPattern,
 } from './text/patterns.ts';
@@ -18,7 +25,7 @@ import { RequestTexts } from './text/request.ts';
 import { responseStep } from './text/response.ts';
 import { Texts } from './text/texts.ts';
 
-/** What `textGuardrail` takes. */
+/** The options of `textGuardrail`. */
 export interface TextGuardrailOptions {
   /** Shown as `guardrail_id`; unique. */
   id: string;
@@ -26,37 +33,55 @@ export interface TextGuardrailOptions {
   name?: string;
   /** Shown as `guardrail_scope`, such as `workspace`. Default `gateway`. */
   scope?: string;
-  /** What is looked for. */
+  /** The patterns to search for. */
   patterns: readonly TextPattern[];
-  /** Whether it acts on a call. Default: on every call. */
+  /** Tells whether the guardrail acts on a call. Default: on every call. */
   appliesTo?(caller: Caller): boolean;
-  /** The most characters of a request that are looked at; more are refused (400). Default 2,000,000. */
+  /** The most characters of a request that are checked; more are refused (400). Default 2,000,000. */
   maxChars?: number;
+  /**
+   * The most steps of one expression: its compiled instructions times the characters of one window, which are
+   * `maxLength` and a quarter. A guardrail with a larger expression blocks everything. Default 150,000.
+   */
+  maxSteps?: number;
+  /**
+   * The most milliseconds of work of all such guardrails on one call, without pauses. A request or a response that
+   * takes more is blocked. Default 5,000.
+   */
+  maxWorkMs?: number;
 }
 
-/** The limits, where the host app sets none. */
-export const textGuardrailDefaults = { scope: 'gateway', maxChars: 2_000_000 } as const;
+/** The default limits. */
+export const textGuardrailDefaults = {
+  scope: 'gateway',
+  maxChars: 2_000_000,
+  maxSteps: patternLimits.steps,
+  maxWorkMs: 5_000,
+} as const;
 
 /**
- * Blocks, redacts or flags patterns in requests and responses, streams too.
- * @throws GatewayError invalid_request (400) naming every pattern that cannot be. What only the engine of regular
+ * Makes a guardrail that blocks, redacts or flags patterns in requests and responses, also in streams.
+ * @throws GatewayError invalid_request (400) naming every invalid pattern. A fault that only the engine of regular
  *         expressions finds shows at the first request, which fails like all that follow
  * @see docs/guardrails.md
  */
 export function textGuardrail(options: TextGuardrailOptions): Guardrail {
-  const { id, patterns, appliesTo, maxChars = textGuardrailDefaults.maxChars } = options;
+  const { id, patterns, appliesTo } = options;
+  const { maxChars, maxSteps, maxWorkMs } = { ...textGuardrailDefaults, ...definedOnly(options) };
   const issues = patternFaults(patterns, 'patterns');
   if (issues.length > 0) throw refusal('invalid_request', issues);
   let compiling: CompiledPatterns | Promise<CompiledPatterns> | null = null;
   let compiled: CompiledPatterns | null = null;
+  /** The clock of the calls. */
+  let clock: Clock | null = null;
   const compile = () => {
-    compiling ??= compilePatterns(patterns);
+    compiling ??= compilePatterns(patterns, maxSteps);
     return andThen(compiling, (made) => {
       compiled = made;
       return made;
     });
   };
-  /** What was looked at before, by the call. */
+  /** By call: the texts that were checked before. */
   const screened = new WeakMap<Call, RequestTexts>();
   const { name = id, scope = textGuardrailDefaults.scope } = options;
 
@@ -64,14 +89,57 @@ export function textGuardrail(options: TextGuardrailOptions): Guardrail {
     return findings.stages(id, name, scope);
   }
 
-  function screen(request: ChatRequest, texts: Texts, seen: RequestTexts): ChatRequest {
-    const left = seen.screen(request, texts);
-    if (texts.chars > maxChars)
-      throw new GatewayError(
-        'invalid_request',
-        `The request has more than ${maxChars} characters, which are not checked`,
-      );
-    return left;
+  const limit = {
+    chars: maxChars,
+    tooLong: () =>
+      new GatewayError('invalid_request', `The request has more than ${maxChars} characters, which are not checked`),
+  };
+
+  /** Does work in slices. @throws GatewayError guardrail_blocked (403) if it is too much */
+  function done<T>(work: Work<T>, pace: Pace, context: Stages, direction: Direction): T | Promise<T> {
+    const failed = (error: unknown): never => {
+      if (!(error instanceof TooMuchWork)) throw error;
+      throw notEvaluatedBy(guardrail, `the patterns took more than ${maxWorkMs} ms`, context, direction);
+    };
+    try {
+      const made = pace.run(work, maxWorkMs, context.signal);
+      return made instanceof Promise ? made.catch(failed) : made;
+    } catch (error) {
+      return failed(error);
+    }
+  }
+
+  /** Checks a request, and returns it redacted. @throws GatewayError as `done`; invalid_request (400): it is too long */
+  function screen(
+    request: ChatRequest,
+    native: Native | null,
+    input: SplitPatterns,
+    seen: RequestTexts,
+    pace: Pace,
+    context: Stages,
+  ) {
+    const findings = new Findings('input');
+    const texts = new Texts(input, findings, pace, limit);
+    return andThen(done(seen.screen(request, native, texts), pace, context, 'input'), (left) => {
+      for (const stage of stagesOf(findings)) context.addStage(stage);
+      if (findings.blocked.length > 0) throw blockedBy(guardrail, findings.blocked, context, 'input', findings.places);
+      return left;
+    });
+  }
+
+  /**
+   * Compiles the patterns. @throws GatewayError guardrail_blocked (403); internal (500): a guardrail that cannot check
+   * a text blocks it
+   */
+  async function ready(context: Stages): Promise<CompiledPatterns> {
+    try {
+      return await compile();
+    } catch (error) {
+      if (!(error instanceof WrongPattern)) throw internal(error);
+      const { index, message, isTooLarge } = error;
+      if (!isTooLarge) throw internal(new Error(`patterns[${index}].regex: ${message}`));
+      throw notEvaluatedBy(guardrail, `${patterns[index]?.name}: ${message}`, context, 'input');
+    }
   }
 
   const guardrail: Guardrail = defineGuardrail({
@@ -80,68 +148,94 @@ export function textGuardrail(options: TextGuardrailOptions): Guardrail {
     scope,
     ...(appliesTo ? { appliesTo: (caller: Caller) => appliesTo(caller) } : {}),
     async before(request, context) {
-      const { input } = await ready(compile);
+      clock = context.clock;
+      const { input } = await ready(context);
       if (input.acting.length === 0 && input.flagging.length === 0) return request;
-      const findings = new Findings('input');
-      const texts = new Texts(input, findings);
       const seen = new RequestTexts();
-      const left = screen(request, texts, seen);
-      for (const stage of stagesOf(findings)) context.addStage(stage);
-      if (findings.blocked.length > 0) throw blockedBy(guardrail, findings.blocked, context, 'input');
+      const left = await screen(request, context.native, input, seen, paceOf(context), context);
       screened.set(context.call, seen);
       return left;
     },
-    /** What plugins and server tools have put in since. */
+    /** Checks the texts that plugins and server tools have added since. */
     prepare(request, _target, context) {
       const seen = screened.get(context.call);
       if (seen === undefined || compiled === null) return request;
-      const findings = new Findings('input');
-      const left = screen(request, new Texts(compiled.input, findings), seen);
-      for (const stage of stagesOf(findings)) context.addStage(stage);
-      if (findings.blocked.length > 0) throw blockedBy(guardrail, findings.blocked, context, 'input');
-      return left;
+      return screen(request, context.native, compiled.input, seen, paceOf(context), context);
     },
     steps(context) {
       if (compiled === null) throw new Error(`The guardrail ${id} is not ready`);
       const patterns = compiled.output;
       if (patterns.acting.length === 0 && patterns.flagging.length === 0) return [];
       const findings = new Findings('output');
+      const { request, native } = context.call.ask;
+      const pace = paceOf(context);
       return [
         responseStep({
           patterns,
           findings,
-          hasItems: originOf(context.call.request) !== null,
-          blocked: (names) => blockedBy(guardrail, names, context, 'output'),
+          hasItems: native !== null,
+          expectsJson: request.response_format !== undefined && request.response_format?.type !== 'text',
+          pausing: pace,
+          run: (work) => done(work, pace, context, 'output'),
+          blocked: (names) => blockedBy(guardrail, names, context, 'output', findings.places),
           ended: () => {
             for (const stage of stagesOf(findings)) context.addStage(stage);
           },
         }),
       ];
     },
-    async preview(request) {
-      const { input } = await ready(compile);
-      const findings = new Findings('input');
+    withholds(words) {
+      const acting = compiled?.output.acting ?? [];
+      if (acting.length === 0 || clock === null) return false;
+      const findings = new Findings('output');
+      try {
+        const texts = new Texts({ acting, flagging: [] }, findings, within(withholdsMs, clock));
+        return atOnce(texts.value(words, '', 'free')) !== words || findings.blocked.length > 0;
+      } catch (error) {
+        if (error instanceof TooMuchWork) return true;
+        throw error;
+      }
+    },
+    async preview(request, { clock, call, native }) {
       const stages: PipelineStage[] = [];
-      const left = screen(request, new Texts(input, findings), new RequestTexts());
-      stages.push(...stagesOf(findings));
-      const { blocked } = findings;
-      const addStage = (stage: PipelineStage) => void stages.push(stage);
-      const refused = blocked.length > 0 ? blockedBy(guardrail, blocked, { addStage }, 'input') : null;
-      return { request: left, stages, refusal: refused };
+      const context = { addStage: (stage: PipelineStage) => void stages.push(stage), signal: call.signal };
+      try {
+        const { input } = await ready(context);
+        const left = await screen(request, native, input, new RequestTexts(), newPace(clock, call), context);
+        return { ...left, stages, refusal: null };
+      } catch (error) {
+        if (!isGatewayError(error) || error.kind !== 'guardrail_blocked') throw error;
+        return { request, native, stages, refusal: error };
+      }
     },
   });
   return guardrail;
 }
 
-/** @throws GatewayError internal (500): a guardrail that cannot look lets nothing pass */
-async function ready(compile: () => CompiledPatterns | Promise<CompiledPatterns>): Promise<CompiledPatterns> {
-  try {
-    return await compile();
-  } catch (error) {
-    if (isGatewayError(error)) throw error;
-    const at = error instanceof WrongPattern ? `patterns[${error.index}].regex: ${error.message}` : error;
-    throw new GatewayError('internal', 'Something went wrong inside the gateway', {
-      cause: typeof at === 'string' ? new Error(at) : at,
-    });
+/**
+ * The most milliseconds for a provider's words, which are checked without a pause. Words that take longer are left out.
+ */
+const withholdsMs = 20;
+
+type Stages = Pick<PluginContext, 'addStage'> & { readonly signal: StopSignal };
+
+/** By call: the pace that all guardrails of the call share. */
+const paces = new WeakMap<Call, Pace>();
+
+function paceOf({ call, clock }: Pick<PluginContext, 'call' | 'clock'>): Pace {
+  let pace = paces.get(call);
+  if (pace === undefined) {
+    pace = newPace(clock, call);
+    paces.set(call, pace);
   }
+  return pace;
+}
+
+function newPace(clock: Clock, { caller }: Call): Pace {
+  return new Pace({ clock, group: caller.workspaceId });
+}
+
+function internal(error: unknown): unknown {
+  if (isGatewayError(error)) return error;
+  return new GatewayError('internal', 'Something went wrong inside the gateway', { cause: error });
 }

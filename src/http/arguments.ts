@@ -1,26 +1,28 @@
 import { wrongArgument } from '../base/refusal.ts';
 import type { Operation } from '../operations/operation.ts';
 import { checked } from '../schema/checked.ts';
-import { type BodyLimits, checkBody } from './body.ts';
+import { type BodyLimits, checkBody, longBody, parseBody } from './body.ts';
 
-/** What an operation is run with, checked as that of a request. */
+/** The checked input of an operation, the same as for a request. */
 export interface Arguments {
   params: Record<string, string>;
   query: unknown;
   body: unknown;
+  /** The same as in `OperationInput`. */
+  isLong: boolean;
 }
 
 /**
- * Takes the argument of a function apart: what the path names is a path parameter, the rest are fields of the body, or
- * of the query where the operation has no body. An operation without path parameters may be given its body as JSON
- * text. A field that is undefined counts as absent, as it would be in JSON.
+ * Divides the argument of a function: names of the path are path parameters. The rest are fields of the body, or of the
+ * query where the operation has no body. An operation without path parameters may get its body as JSON text. A field
+ * that is undefined counts as absent, as it would be in JSON.
  * @throws GatewayError invalid_request (400), payload_too_large (413), unprocessable (422)
  */
 export function argumentsOf(operation: Operation, given: unknown, limits: BodyLimits): Arguments {
   const names = pathParameters(operation.path);
   const hasBody = operation.body !== null;
   if (hasBody && names.length === 0 && given !== undefined)
-    return { params: {}, query: null, body: checkBody(withoutUndefined(given), operation, limits, new Headers()) };
+    return { params: {}, query: null, ...bodyOf(withoutUndefined(given), operation, limits) };
   if (given !== undefined && !isObject(given)) throw wrongArgument('', 'expected object');
   const rest = withoutUndefined(given ?? {}) as Record<string, unknown>;
   const params: Record<string, string> = {};
@@ -30,8 +32,14 @@ export function argumentsOf(operation: Operation, given: unknown, limits: BodyLi
     params[name] = value;
     delete rest[name];
   }
-  if (hasBody) return { params, query: null, body: checkBody(rest, operation, limits, new Headers()) };
-  return { params, query: operation.query ? checked(operation.query(), asTexts(rest)) : null, body: null };
+  if (hasBody) return { params, query: null, ...bodyOf(rest, operation, limits) };
+  const query = operation.query ? checked(operation.query(), asTexts(rest)) : null;
+  return { params, query, body: null, isLong: false };
+}
+
+function bodyOf(given: unknown, operation: Operation, limits: BodyLimits): Pick<Arguments, 'body' | 'isLong'> {
+  const { value, length } = parseBody(given, limits);
+  return { body: checkBody(value, operation, new Headers()), isLong: length > longBody };
 }
 
 /** Names in a path pattern, such as `id` and `interval` in `/workspaces/:id/budgets/:interval`. */
@@ -39,7 +47,7 @@ function pathParameters(path: string): string[] {
   return path
     .split('/')
     .filter((part) => part.startsWith(':'))
-    .map((part) => part.slice(1));
+    .map((part) => part.slice(1).replace(/\+$/, ''));
 }
 
 /** The values of a query are texts: schemas read a page's `limit` from "10". */
@@ -52,7 +60,7 @@ function asTexts(fields: Record<string, unknown>): Record<string, unknown> {
   );
 }
 
-/** A copy of an object; anything else is for the schema to refuse. */
+/** Copies an object without its undefined fields. Another value stays, and the schema refuses it. */
 function withoutUndefined(given: unknown): unknown {
   if (!isObject(given)) return given;
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));

@@ -1,12 +1,12 @@
-import { LRUCache } from 'lru-cache';
-import { andThen } from '../base/and-then.ts';
+import { andThen } from '../base/async/and-then.ts';
 import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
+import { createFairCache } from '../base/fair-cache.ts';
 import { constantTimeEqual, sha256Hex } from '../base/secrets.ts';
 import type { AllowedModels, Caller, KeyLimit, Permission } from '../call/call.ts';
 import { defaultWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
-import { storedKeyPrefix } from '../schema/api-key.ts';
-import type { RateLimits } from '../schema/rate-limits.ts';
+import { storedKeyPrefix } from '../schema/tenants/api-key.ts';
+import type { RateLimits } from '../schema/tenants/rate-limits.ts';
 import { type FindHostCaller, foundCaller, type HostCaller } from './host-caller.ts';
 
 /** Number of authorization headers whose hashes are cached. */
@@ -44,11 +44,11 @@ export interface StoredKey {
   /** Epoch ms; null: never. */
   expiresAtMs: number | null;
   limit: KeyLimit | null;
-  /** undefined: none of its own. */
+  /** undefined: the key has no limits of its own. */
   rateLimits: RateLimits | undefined;
-  /** undefined: all of them. */
+  /** undefined: all models. */
   models: AllowedModels | undefined;
-  /** undefined: none. */
+  /** undefined: no tags. */
   tags: readonly string[] | undefined;
 }
 
@@ -62,8 +62,9 @@ export interface AuthenticateDeps {
 }
 
 /**
- * Who asks: the caller that the host app names, else the bearer key, else whom the host app finds for the request. If a
- * function of the host app throws, the request fails.
+ * Makes the function that finds the caller of a request: the caller that the host app names, else the owner of the
+ * bearer key, else the user that the host app finds for the request. If a function of the host app throws, the request
+ * fails.
  */
 export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   const byKey = keyLookup(deps);
@@ -76,7 +77,7 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
     return andThen(found, (caller) => caller ?? ownUser(request, header, host));
   };
 
-  /** A request without a known key. */
+  /** Finds the caller of a request without a known key. */
   async function ownUser(request: Request, header: string, find: FindHostCaller | undefined): Promise<Caller> {
     const own = (await find?.()) ?? (await byHostApp?.(request));
     if (own) return foundCaller(own);
@@ -93,8 +94,9 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
 function keyLookup({ keys, findKey, clock }: AuthenticateDeps) {
   const byHash = new Map(keys.map((key) => [key.hash, key]));
   // Hashing took a quarter of a small request's time, so hashes are cached in memory. Only accepted keys are cached:
-  // wrong keys must not fill the cache. The cache key is the complete header, so that a hit needs no parsing.
-  const hashes = new LRUCache<string, string>({ max: maxRemembered });
+  // wrong keys must not fill the cache. The cache key is the complete header, so that a hit needs no parsing; one key has
+  // many headers, which differ in letters and spaces.
+  const hashes = createFairCache<string, string>({ clock, max: maxRemembered });
   return (header: string): Caller | null | Promise<Caller | null> => {
     const remembered = hashes.get(header);
     const key = remembered === undefined ? bearerIn(header) : null;
@@ -108,12 +110,12 @@ function keyLookup({ keys, findKey, clock }: AuthenticateDeps) {
     const caller = isKnown ? callerOf(known) : andThen(findKey(hash), (record) => callerBy(record, hash));
     if (remembered !== undefined || header.length > longestRemembered) return caller;
     return andThen(caller, (accepted) => {
-      if (accepted !== null) hashes.set(header, hash);
+      if (accepted !== null) hashes.set(accepted.workspaceId, header, hash);
       return accepted;
     });
   };
 
-  /** @throws GatewayError unauthenticated (401) for a key that is known, and not valid any more */
+  /** @throws GatewayError unauthenticated (401) for a known key that is not valid any more */
   function callerBy(record: StoredKey | null, hash: string): Caller | null {
     if (!record || !constantTimeEqual(record.hash, hash)) return null;
     if (record.disabled) throw unauthenticated('The API key is disabled', hash);
@@ -162,20 +164,20 @@ function bearerIn(header: string): string | null {
   return /^bearer +(\S+)\s*$/i.exec(header)?.[1] ?? null;
 }
 
-/** Why a header identifies nobody. */
+/** The reason why a header identifies no caller. */
 function faultOf(header: string): string {
   if (header === '') return 'The Authorization header is missing; send "Authorization: Bearer <API key>"';
   if (bearerIn(header) === null) return 'The Authorization header is not of the form "Bearer <API key>"';
   return 'The API key is not valid';
 }
 
-/** @param keyHash  of a key that is known, for the record and the log */
+/** @param keyHash  the hash of a known key, for the record and the log */
 function unauthenticated(message: string, keyHash?: string): GatewayError {
   const cause = keyHash === undefined ? undefined : new RefusedKey(keyHash);
   return new GatewayError('unauthenticated', message, { headers: { 'www-authenticate': 'Bearer' }, cause });
 }
 
-/** The cause of a refusal: a key that is known, and not valid any more. */
+/** The cause of a refusal: a known key that is not valid any more. */
 export class RefusedKey {
   readonly hash: string;
 

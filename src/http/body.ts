@@ -1,7 +1,7 @@
+import { type Pending, pendingOf } from '../base/async/pending.ts';
 import { joinBytes } from '../base/bytes.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { checkParsed, JsonError, parseJson } from '../base/json.ts';
-import { type Pending, pendingOf } from '../base/pending.ts';
 import { refusal } from '../base/refusal.ts';
 import type { Operation } from '../operations/operation.ts';
 import { checked as checkedBy } from '../schema/checked.ts';
@@ -15,14 +15,32 @@ export interface BodyLimits {
   values: number;
 }
 
+/** A body that was parsed. */
+export interface ParsedBody {
+  value: unknown;
+  /** The length of the body: at least its number of characters of JSON. */
+  length: number;
+}
+
+/** A shorter body takes at most a few milliseconds of work, in characters. */
+export const longBody = 256 * 1024;
+
 /**
- * Parses and checks a body that was read.
- * @param given    text, or bytes, or an object that the host parsed already
- * @param headers  of the request, for what an operation says of them
- * @throws GatewayError invalid_request (400), payload_too_large (413), unprocessable (422)
+ * Parses a body that was read.
+ * @param given  text, or bytes, or an object that the host parsed already
+ * @throws GatewayError invalid_request (400), payload_too_large (413)
  */
-export function checkBody(given: unknown, operation: Operation, limits: BodyLimits, headers: Headers): unknown {
-  const value = isText(given) ? parse(decoded(given, limits), limits) : shallow(given, limits);
+export function parseBody(given: unknown, limits: BodyLimits): ParsedBody {
+  if (!isText(given)) return shallow(given, limits);
+  return { value: parse(decoded(given, limits), limits), length: given.length };
+}
+
+/**
+ * Checks a body that was parsed.
+ * @param headers  of the request; an operation may check them as well
+ * @throws GatewayError invalid_request (400), unprocessable (422)
+ */
+export function checkBody(value: unknown, operation: Operation, headers: Headers): unknown {
   const checked = checkBy((operation.body as () => Schema | BodyCheck<unknown>)(), value);
   if (checked.issues !== null) throw refusal('invalid_request', checked.issues);
   const issues = operation.issues?.(checked.value, headers);
@@ -32,7 +50,7 @@ export function checkBody(given: unknown, operation: Operation, limits: BodyLimi
   return checked.value;
 }
 
-/** Parameters that clients add to every address: they say what the client is, and change nothing. */
+/** Parameters that clients add to every URL. They describe the client, and change nothing. */
 const ofClients = ['api-version', 'client_version'];
 
 /** Reads the query of a URL. @throws GatewayError invalid_request (400) */
@@ -42,7 +60,7 @@ export function checkQuery(url: string, schema: Schema): unknown {
   return checkedBy(schema, Object.fromEntries(given));
 }
 
-/** Whether a body still has to be parsed. */
+/** Tells whether a body still has to be parsed. */
 export function isText(body: unknown): body is string | Uint8Array {
   return typeof body === 'string' || body instanceof Uint8Array;
 }
@@ -60,15 +78,15 @@ function parse(text: string, { depth, values }: BodyLimits): unknown {
   }
 }
 
-/** Checks a parsed body, because the host's parser may have no limits, or larger ones. */
-function shallow(parsed: unknown, { bytes, depth, values }: BodyLimits): unknown {
+/** Checks the limits for a body that the host parsed: the host's parser may have no limits, or larger ones. */
+function shallow(value: unknown, { bytes, depth, values }: BodyLimits): ParsedBody {
   let length: number;
   try {
-    length = checkParsed(parsed, depth, values);
+    length = checkParsed(value, depth, values);
   } catch (error) {
     throw shownJsonError(error, values);
   }
-  return length > bytes ? tooLarge(bytes) : parsed;
+  return length > bytes ? tooLarge(bytes) : { value, length };
 }
 
 function shownJsonError(error: unknown, values: number): unknown {
@@ -84,7 +102,10 @@ function decoded(given: string | Uint8Array, { bytes: limit }: BodyLimits): stri
   return typeof given === 'string' ? given : decodeUtf8(() => new TextDecoder('utf-8', { fatal: true }).decode(given));
 }
 
-/** Whether a text of a host has more bytes than characters, and too many of them. A character has three at most. */
+/**
+ * Tells whether a text of a host has more bytes than the limit, although it has fewer characters. A character has at
+ * most three bytes.
+ */
 function isLonger(given: string | Uint8Array, limit: number): boolean {
   if (typeof given !== 'string' || given.length * 3 <= limit) return false;
   return new TextEncoder().encode(given).length > limit;
@@ -100,8 +121,8 @@ function decodeUtf8(decode: () => string): string {
 }
 
 /**
- * Why a host could not read a body: it was no JSON, no valid data of its compression, larger than the host takes, of a
- * coding that it does not know, or something in the host had read it before.
+ * The reason why a host could not read a body: it was no JSON, no valid data of its compression, larger than the host
+ * accepts, of a coding that the host does not know, or already read by other code of the host.
  */
 export type BodyFailure = 'malformed' | 'damaged' | 'too_large' | 'unsupported' | 'consumed';
 
@@ -119,18 +140,18 @@ export function bodyFailed(failure: BodyFailure): GatewayError {
   return refusal('invalid_request', [{ path: '', message }]);
 }
 
-/** A mistake of the host app. The client has done nothing wrong, and its developer is the one who reads this. */
+/** A mistake of the host app. The message is for its developer, since the client has done nothing wrong. */
 const consumedMessage =
   'The body could not be read: something in this server has read it before the gateway. ' +
   'Mount the gateway before it, or give the gateway what it has read, as req.body or gateway.handle(request, { body })';
 
-/** How a host reads a body, where it has its own way. */
+/** The way in which a host reads a body, if it has its own. */
 export interface BodyReader {
-  /** Called when the body is about to be read, and not for a request that is refused without it. */
+  /** Called before the body is read. Not called for a request that is refused before that. */
   beforeBody?: () => void;
   /**
    * Reads the body, where the host has a better way than the request's own. Stops when it has more bytes than the
-   * limit, and gives them. Gives bytes where these are no UTF-8. Nobody need be called once the client has left.
+   * limit, and returns them. Returns bytes if they are not UTF-8. Need not call back once the client has left.
    */
   readText?: (limitBytes: number, ...then: Parameters<Pending<string | Uint8Array>>) => void;
 }

@@ -1,5 +1,5 @@
+import type { Pending } from '../base/async/pending.ts';
 import { GatewayError } from '../base/errors.ts';
-import type { Pending } from '../base/pending.ts';
 import { refusal } from '../base/refusal.ts';
 import type { Coding, Inflater } from '../transport/inflate.ts';
 
@@ -7,7 +7,7 @@ import type { Coding, Inflater } from '../transport/inflate.ts';
 const maxCodings = 3;
 
 /**
- * How a body is compressed, in the order in which the client did it; null: not at all.
+ * The codings of a body, in the order in which the client applied them; null: the body is not compressed.
  * @throws GatewayError unsupported_media_type (415) for a coding that the runtime does not know
  */
 export function codingsOf({ headers }: Request, inflater: Inflater): readonly Coding[] | null {
@@ -34,9 +34,9 @@ function unsupported(problem: string, { codings }: Inflater): GatewayError {
 }
 
 /**
- * Inflates a body once it was read. No coding makes more than the limit of it, so that a body which is small on its way
- * costs no more than one that was sent as it is.
- * @param read      gives the compressed body. A host gives text where the bytes happen to be UTF-8
+ * Inflates a body after it was read. Each coding stops at the limit. So a small compressed body costs no more than an
+ * uncompressed one.
+ * @param read      reads the compressed body. A host returns text where the bytes happen to be UTF-8
  * @param tooLarge  makes the error for a body that is too large
  */
 export function inflated(

@@ -7,9 +7,9 @@ const json = 'application/json';
  * Checks the media type that a request declares for its body.
  *
  * A browser sends a form of any web site with the host app's cookies, and asks nobody, as long as the body is declared
- * as a form or as text. So an operation that manages something demands `application/json`. A model may also be asked
- * without a type, or as `curl -d` declares its body, but not where the request names the web site that it comes from.
- * @param isParsed  the host has parsed the body
+ * as a form or as text. So an operation that manages something needs `application/json`. A request to a model may also
+ * have no type, or the type of `curl -d`, unless it names the web site that it comes from.
+ * @param isParsed  true: the host has parsed the body
  * @throws GatewayError unsupported_media_type (415)
  */
 export function checkContentType({ headers }: Request, { permissions }: Operation, isParsed: boolean): void {
@@ -22,7 +22,7 @@ export function checkContentType({ headers }: Request, { permissions }: Operatio
   });
 }
 
-/** JSON is UTF-8, of which ASCII is a part. */
+/** Tells whether a type is JSON in UTF-8, or in ASCII, which is a part of UTF-8. */
 function isJson(type: string): boolean {
   if (essenceOf(type) !== json) return false;
   const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type)?.[1]?.toLowerCase();

@@ -3,18 +3,18 @@ import type { Caller } from '../call/call.ts';
 import type { BodyFailure, BodyReader } from './body.ts';
 import { type FindHostCaller, type HostCaller, namedCaller } from './host-caller.ts';
 
-/** What an adapter knows of a request beyond the request itself. */
+/** The facts about a request that an adapter adds to the request. */
 export interface HandleContext extends BodyReader {
   /** The path the gateway is mounted at, without a trailing slash, such as `/v1` or `/api/llm`. Default `/v1`. */
   basePath?: string;
   /**
-   * The path that was asked for, without query and as a URL parser would leave it, where the host has it at hand.
-   * Default: that of the request's URL, which many hosts only then put together.
+   * The requested path, without query and normalized like a URL, if the host has it already. Default: the path of the
+   * request's URL, which many hosts only build when it is read.
    */
   path?: string;
   /**
-   * Who asks, as the host app knows it: the caller, who then needs no key; or a function that finds one of the host
-   * app's own users, which is asked where the request holds no known key. Default: a key, or the option `authenticate`.
+   * The caller, as the host app knows it, who then needs no key. Or a function that finds one of the host app's own
+   * users; it is called for a request without a known key. Default: a key, or the option `authenticate`.
    */
   caller?: HostCaller | FindHostCaller;
   /**
@@ -23,18 +23,19 @@ export interface HandleContext extends BodyReader {
    * the schema are the same; of a parsed body, the texts count as its size.
    */
   body?: unknown;
-  /** Why the host could not read or parse the body, where it has tried; the request is refused for that. */
+  /** The reason why the host could not read or parse the body; the request is refused for it. */
   bodyFailure?: BodyFailure;
   /**
-   * How the host tells that the client has left; the request's signal is then not looked at. Calls back at most once,
-   * and no more once the function it returns was called. A signal costs more than a response from memory.
+   * Listens for the client's leave; the request's signal is then ignored. Calls back at most once, and no more once the
+   * returned function was called. A signal costs more than a response from memory. Until then, a host that stops may
+   * call `cut`: a stream then tells its client why it ends, and any other request gets a 503.
    */
-  onLeave?: (callback: () => void) => () => void;
+  onLeave?: (callback: () => void, cut: () => void) => () => void;
   /** A host's faster Response class, with the constructor of the standard one. */
   Response?: typeof Response;
 }
 
-/** A member that was given is of this type. */
+/** The type that a given member must have. */
 const types = {
   basePath: 'string',
   path: 'string',
@@ -47,7 +48,7 @@ const types = {
 const names = Object.keys(types) as (keyof typeof types)[];
 
 /**
- * Checks what the host app, or its adapter, calls `handle` with. Members that nobody knows are its own.
+ * Checks the arguments with which the host app, or its adapter, calls `handle`. Unknown members are the host app's own.
  * @returns the caller, or the function that finds one
  * @throws GatewayError invalid_request (400) that names the argument
  */

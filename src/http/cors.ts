@@ -1,7 +1,8 @@
-import type { CorsSettings, Origins } from '../schema/settings.ts';
+import { tell } from '../base/async/tell.ts';
+import type { CorsSettings, Origins } from '../schema/settings/settings.ts';
 import type { Logger } from '../telemetry/record.ts';
 
-/** Adds what a browser needs to a response, before that is sent. */
+/** Adds headers for browsers to a response, before it is sent. */
 export type AddCors = (request: Request, response: Response) => Response;
 
 /** Request headers that clients of the interface send. */
@@ -41,7 +42,7 @@ export function createCors(settings: CorsSettings, brand: string, logger: Logger
   const isAny = origins === '*';
   const isAllowed = originRule(origins, 'cors.origins', logger);
 
-  /** The named headers, and what the browser asks for of the others. */
+  /** The named headers, and the allowed ones among the others that the browser asks for. */
   function allowedHeaders(asked: string | null): string {
     const others = (asked ?? '')
       .toLowerCase()
@@ -77,21 +78,15 @@ export function createCors(settings: CorsSettings, brand: string, logger: Logger
   };
 }
 
-/** Whether an origin is one of those that an option names. */
+/** Makes the test whether an option allows an origin. */
 export function originRule(origins: Origins, option: string, logger: Logger | null): (origin: string) => boolean {
   if (typeof origins !== 'function') {
     const list = new Set(Array.isArray(origins) ? origins : []);
     return (origin) => origins === '*' || list.has(origin);
   }
-  return (origin) => {
-    try {
-      // A promise would be as good as true.
-      return origins(origin) === true;
-    } catch (error) {
-      logger?.error({ error }, `the option ${option} has thrown`);
-      return false;
-    }
-  };
+  const failed = (error: unknown) => logger?.error({ error }, `the option ${option} has thrown`);
+  // Only `true` counts: a promise must not allow an origin.
+  return (origin) => tell(() => origins(origin), failed) === true;
 }
 
 const isHeaderName = /^[a-z0-9!#$%&'*+.^_`|~-]{1,100}$/;

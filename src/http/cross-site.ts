@@ -8,13 +8,14 @@ export type CheckSite = (request: Request, caller: Caller) => void;
 const safe = new Set(['GET', 'HEAD']);
 
 /**
- * A browser adds the cookies of the host app to what a page of any site sends, and asks nobody where the request is as
- * simple as a form's. So, where the host app has named the caller, a request that changes or spends something must not
- * come from another origin. A bearer token is proof enough: no browser adds one by itself.
+ * Makes the check of where a request comes from. A browser adds the cookies of the host app to a request from a page of
+ * any site, and asks nobody if the request is as simple as a form's. So, where the host app has named the caller, a
+ * request that changes or spends something must not come from another origin. A bearer token is proof enough: no
+ * browser adds one by itself.
  *
- * Browsers say in `Sec-Fetch-Site` where a request comes from, and in `Origin` where they do not. Other clients send
- * neither, and hold no cookies that a page could use.
- * @param isTrusted  whether pages of an origin may act for the users
+ * Browsers tell in `Sec-Fetch-Site` where a request comes from, and otherwise in `Origin`. Other clients send neither
+ * header, and have no cookies that a page could use.
+ * @param isTrusted  tells whether pages of an origin may act for the users
  */
 export function siteCheck(isTrusted: (origin: string) => boolean): CheckSite {
   return ({ method, headers, url }, { apiKeyHash }) => {
@@ -32,7 +33,7 @@ export function siteCheck(isTrusted: (origin: string) => boolean): CheckSite {
   };
 }
 
-/** Host and port; without the scheme, which a proxy may have changed. null: this is no URL */
+/** Host and port, without the scheme, which a proxy may have changed. null: the text is no URL */
 function hostOf(url: string | null): string | null {
   return url === null ? null : (/^[a-z][a-z\d+.-]*:\/\/([^/?#]+)/i.exec(url)?.[1]?.toLowerCase() ?? null);
 }

@@ -1,20 +1,32 @@
-import { cleanName } from '../base/clean-text.ts';
-import type { Clock } from '../base/clock.ts';
-import { createCohort } from '../base/cohort.ts';
+import { createCohort } from '../base/async/cohort.ts';
+import { InFlight } from '../base/async/in-flight.ts';
+import { nextTurn } from '../base/async/next-turn.ts';
+import { type Pending, pendingOf } from '../base/async/pending.ts';
+import { tell } from '../base/async/tell.ts';
+import { type Clock, steadyClock } from '../base/clock.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { idHeader } from '../base/ids.ts';
-import { InFlight } from '../base/in-flight.ts';
-import { type Pending, pendingOf } from '../base/pending.ts';
 import { refusal } from '../base/refusal.ts';
+import { cleanName } from '../base/text/clean-text.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Caller } from '../call/call.ts';
 import type { Operation } from '../operations/operation.ts';
-import type { OverloadSettings } from '../schema/settings.ts';
+import type { OverloadSettings } from '../schema/settings/settings.ts';
 import type { Logger, OperationRecord, OperationRecorder } from '../telemetry/record.ts';
 import type { Inflater } from '../transport/inflate.ts';
 import { argumentsOf } from './arguments.ts';
 import { type Authenticate, RefusedKey, requirePermission } from './authenticate.ts';
-import { type BodyLimits, bodyFailed, checkBody, checkQuery, isText, readBody, unreadable } from './body.ts';
+import {
+  type BodyLimits,
+  bodyFailed,
+  checkBody,
+  checkQuery,
+  isText,
+  longBody,
+  parseBody,
+  readBody,
+  unreadable,
+} from './body.ts';
 import { checkContentType } from './content-type.ts';
 import { checkHandled, type HandleContext } from './context.ts';
 import type { AddCors } from './cors.ts';
@@ -30,10 +42,10 @@ export interface EdgeDeps {
   authenticate: Authenticate;
   clock: Clock;
   limits: BodyLimits;
-  /** What the runtime has for compressed bodies. */
+  /** Inflates compressed bodies, as the runtime can. */
   inflater: Inflater;
   overload: OverloadSettings;
-  /** The whole request, from arrival to the last byte. */
+  /** The time limit of a whole request, from arrival to the last byte. */
   totalMs: number;
   brand: string;
   basePath: string;
@@ -41,29 +53,29 @@ export interface EdgeDeps {
   cors: AddCors | null;
   checkSite: CheckSite;
   logger: Logger | null;
-  /** Takes a record of requests that no operation records itself; null: nobody wants to know. */
+  /** Takes a record of requests that no operation records itself; null: there is no recorder. */
   record: OperationRecorder | null;
 }
 
 export interface Edge {
-  /** Rejects with a GatewayError where an argument is wrong, and never otherwise. */
+  /** Rejects only with a GatewayError for a wrong argument. */
   handle(request: Request, context?: HandleContext): Promise<Response>;
-  /** As `handle`, for a caller who has been checked. */
+  /** Like `handle`, for a caller that was checked. */
   handleAs(caller: Caller, request: Request): Promise<Response>;
   /**
    * Runs an operation for the host app itself: without HTTP, with the same checks and records.
    * @param given  path parameters, and fields of the body or of the query, in one object; see `argumentsOf`
-   * @returns what a response would hold; a copy, which is the host app's to change
-   * @throws GatewayError as a response would tell of
+   * @returns the body of the response, as a copy that the host app may change
+   * @throws the GatewayError of which a response would tell
    */
   call(operation: Operation, given: unknown, caller: Caller): Promise<unknown>;
-  /** Requests that have not ended. */
+  /** The number of requests that have not ended. */
   inFlight(): number;
-  /** Stops everything that is in flight, and takes nothing new. */
+  /** Stops all requests in flight, and accepts no new ones. */
   close(): void;
 }
 
-/** Who asks for what is public. */
+/** The caller of public operations. */
 const anybody = namedCaller({ permissions: [], workspaceId: 'default' }, 'caller');
 
 function itself(error: unknown): unknown {
@@ -81,7 +93,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   const timeoutHeaders = [...new Set([`x-${brand}-timeout-ms`, 'x-service-timeout-ms'])];
   /** The requests that are in flight. */
   const open = new InFlight<Watch>();
-  /** Requests whose body is there. */
+  /** Runs requests in step once their body has arrived. */
   const inStep = createCohort();
   const shedLoad = loadShedder({ ...deps.overload, clock, inFlight: () => open.size });
   let closing = false;
@@ -96,9 +108,10 @@ export function createEdge(deps: EdgeDeps): Edge {
     let isHead = request.method === 'HEAD';
     let found: Matched | null = null;
     let isRunning = false;
-    const receivedAtMs = clock.now();
+    const time = steadyClock(clock);
+    const receivedAtMs = time.now();
     const note = (error: GatewayError | null, status: number, id: string | null) =>
-      deps.record?.(recordOf(request.method, found, id, caller, isRunning, status, error, receivedAtMs, clock.now()));
+      deps.record?.(recordOf(request.method, found, id, caller, isRunning, status, error, receivedAtMs, time.now()));
     try {
       if (closing) throw shuttingDown();
       const basePath = context.basePath ?? deps.basePath;
@@ -106,7 +119,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       if ('allow' in route) return new ResponseOf(null, { status: 204, headers: { allow: route.allow } });
       found = route;
       isHead = route.isHead;
-      shedLoad?.(route.operation, receivedAtMs);
+      shedLoad?.(route.operation);
       const watch = new Watch(open, clock, allowedMs(request.headers), request, context.onLeave);
       try {
         const { operation, params } = route;
@@ -115,27 +128,34 @@ export function createEdge(deps: EdgeDeps): Edge {
           authenticated instanceof Promise
             ? await watch.unlessStopped(pendingOf(authenticated), itself)
             : authenticated;
-        const authenticatedAtMs = clock.now();
+        const authenticatedAtMs = time.now();
         if (!operation.isPublic) requirePermission(caller, operation.permissions);
         deps.checkSite(request, caller);
         const query = operation.query ? checkQuery(request.url, operation.query()) : null;
-        const body =
-          operation.body === null
-            ? null
-            : checkBody(await bodyOf(request, operation, context, watch), operation, deps.limits, request.headers);
+        let body: unknown = null;
+        let isLong = false;
+        if (operation.body !== null) {
+          const parsed = parseBody(await bodyOf(request, operation, context, watch), deps.limits);
+          isLong = parsed.length > longBody;
+          if (isLong) await nextTurn();
+          body = checkBody(parsed.value, operation, request.headers);
+          if (isLong) await nextTurn();
+        }
         isRunning = true;
         const reply = await operation.run({
           body,
+          isLong,
           query,
           params,
           basePath,
           caller,
           headers: request.headers,
           signal: watch.signal,
+          time,
           receivedAtMs,
           authenticatedAtMs,
         });
-        // A stream says itself when it has ended.
+        // A stream tells itself when it has ended.
         if (reply.kind === 'stream') reply.body.onEnd((end) => (end === 'cancelled' ? watch.left() : watch.ended()));
         else watch.ended();
         if (!operation.recordsItself) note(null, reply.status, null);
@@ -146,7 +166,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       }
     } catch (error) {
       const known = shown(error, request.method, () => new URL(request.url).pathname);
-      // What ran has an id already.
+      // An operation that ran has an id already.
       const id = isRunning ? null : (found?.operation.generationId?.(receivedAtMs) ?? null);
       if (!isRunning || !found?.operation.recordsItself) note(known, known.status, id);
       const named = id === null ? known : known.with({ headers: idHeader(id) });
@@ -155,34 +175,37 @@ export function createEdge(deps: EdgeDeps): Edge {
   }
 
   async function call(operation: Operation, given: unknown, caller: Caller): Promise<unknown> {
-    const receivedAtMs = clock.now();
+    const time = steadyClock(clock);
+    const receivedAtMs = time.now();
     let isRunning = false;
     const note = (error: GatewayError | null, status: number) => {
       const found = { operation, params: {}, isHead: false };
       deps.record?.(
-        recordOf(operation.method, found, null, caller, isRunning, status, error, receivedAtMs, clock.now()),
+        recordOf(operation.method, found, null, caller, isRunning, status, error, receivedAtMs, time.now()),
       );
     };
     try {
       if (closing) throw shuttingDown();
       requirePermission(caller, operation.permissions);
-      const { params, query, body } = argumentsOf(operation, given, deps.limits);
+      const { params, query, body, isLong } = argumentsOf(operation, given, deps.limits);
       isRunning = true;
       const watch = new Watch(open, clock, deps.totalMs, null, neverLeaves);
       try {
         const reply = await operation.run({
           body,
+          isLong,
           query,
           params,
           basePath: deps.basePath,
           caller,
           headers: new Headers(),
           signal: watch.signal,
+          time,
           receivedAtMs,
           authenticatedAtMs: receivedAtMs,
         });
         note(null, reply.status);
-        // Parts of it belong to what is kept here, such as the permissions of a key that is in use.
+        // A copy, because parts of the body are in use here, such as the permissions of a key.
         return structuredClone(reply.body);
       } finally {
         watch.ended();
@@ -194,7 +217,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     }
   }
 
-  /** The body, read by the host or here; in step with those of other requests that are in flight. */
+  /** Reads and parses the body, in step with those of other requests in flight. */
   function bodyOf(request: Request, operation: Operation, context: HandleContext, watch: Watch): Promise<unknown> {
     const { body, bodyFailure } = context;
     if (bodyFailure !== undefined) throw bodyFailed(bodyFailure);
@@ -209,7 +232,10 @@ export function createEdge(deps: EdgeDeps): Edge {
     );
   }
 
-  /** The caller may ask for less time than the gateway gives. @throws GatewayError invalid_request (400) for no time */
+  /**
+   * The time of a request: a caller may ask for less time than the gateway gives. @throws GatewayError invalid_request
+   * (400) for no time
+   */
   function allowedMs(headers: Headers): number {
     let ms = deps.totalMs;
     for (const name of timeoutHeaders) {
@@ -226,11 +252,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   function shown(error: unknown, method: string, pathname: () => string): GatewayError {
     if (error instanceof CallAborted) return abortError(error);
     if (isGatewayError(error) && error.kind !== 'internal') return error;
-    try {
-      logger?.error({ error: causeOf(error), method, path: cleanName(pathname()) }, 'unexpected error');
-    } catch {
-      // Telemetry fails open.
-    }
+    tell(() => logger?.error({ error: causeOf(error), method, path: cleanName(pathname()) }, 'unexpected error'));
     if (isGatewayError(error)) return error;
     return new GatewayError('internal', 'Something went wrong inside the gateway', { cause: error });
   }
@@ -283,7 +305,7 @@ function recordOf(
   };
 }
 
-/** Of an error that says nothing, why it came to it. */
+/** The cause of an error whose own message tells nothing, or the error itself. */
 function causeOf(error: unknown): unknown {
   return isGatewayError(error) ? (error.cause ?? error) : error;
 }

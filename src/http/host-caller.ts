@@ -1,14 +1,14 @@
-import { cleanName } from '../base/clean-text.ts';
 import { GatewayError } from '../base/errors.ts';
 import { type Issue, issueText, refusal } from '../base/refusal.ts';
+import { cleanName } from '../base/text/clean-text.ts';
 import type { Caller, Permission } from '../call/call.ts';
 import { defaultWorkspaceId, parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
-import { allowedModelPatterns, keyTags } from '../schema/key-scope.ts';
-import { allowedModelsOf } from '../stores/allowed-models.ts';
+import { allowedModelPatterns, keyTags } from '../schema/tenants/key-scope.ts';
+import { allowedModelsOf } from '../stores/api-keys/allowed-models.ts';
 
 /** A caller as a host app with its own users describes it. */
 export interface HostCaller {
-  /** What the caller may do. */
+  /** The permissions of the caller. */
   permissions: readonly Permission[];
   /** Id of the caller's workspace, the only one that it may manage. Default: the default workspace. */
   workspaceId?: string;
@@ -24,16 +24,16 @@ export interface HostCaller {
   userId?: string | null;
 }
 
-/** Finds the host app's own user; null: nobody. */
+/** Finds the host app's own user; null: there is none. */
 export type FindHostCaller = () => HostCaller | null | Promise<HostCaller | null>;
 
 const fields = new Set(['permissions', 'workspaceId', 'managesAll', 'byokOnly', 'allowedModels', 'tags', 'userId']);
 
 /**
- * The caller that a call of the host app names.
- * @param at  where it stands in the call, such as `context.caller`; '' for the argument itself
+ * Reads the caller that a call of the host app names.
+ * @param at  its place in the call, such as `context.caller`; '' for the argument itself
  * @throws GatewayError invalid_request (400) naming every mistake. An unknown field is one: with `workspace` in place
- *   of `workspaceId`, the caller would manage every workspace
+ * of `workspaceId`, the caller would manage every workspace
  */
 export function namedCaller(given: unknown, at: string): Caller {
   const issues = faultsOf(given, at);
@@ -46,7 +46,8 @@ export function namedCaller(given: unknown, at: string): Caller {
 }
 
 /**
- * The caller that a function of the host app has found. It may have more fields, such as those of a session.
+ * Reads the caller that a function of the host app has found. The caller may have more fields, such as those of a
+ * session.
  * @throws GatewayError internal (500): the mistake is not the client's, who is not told of it
  */
 export function foundCaller(given: unknown): Caller {
@@ -57,7 +58,7 @@ export function foundCaller(given: unknown): Caller {
   });
 }
 
-/** Of what was checked. */
+/** Makes a caller of checked fields. */
 function callerOf({
   permissions,
   workspaceId,
@@ -68,7 +69,7 @@ function callerOf({
   userId = null,
 }: HostCaller): Caller {
   return {
-    // A copy: what the host app does to its own list later does not change who asks.
+    // A copy: a later change of the host app's list must not change the permissions of a caller.
     permissions: [...permissions],
     apiKeyHash: null,
     workspaceId: workspaceId === undefined ? defaultWorkspaceId : (workspaceId as WorkspaceId),

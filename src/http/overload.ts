@@ -1,30 +1,31 @@
 import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Operation } from '../operations/operation.ts';
-import type { OverloadSettings } from '../schema/settings.ts';
+import type { OverloadSettings } from '../schema/settings/settings.ts';
 
-/** How often the timers of this process are looked at while requests are in flight. */
+/** The time between two checks of the process's timers while requests are in flight. */
 const sampleMs = 50;
 const retryAfterMs = 1_000;
 
 export interface OverloadDeps extends OverloadSettings {
   clock: Clock;
-  /** Requests in flight. */
+  /** The number of requests in flight. */
   inFlight: () => number;
 }
 
 /**
- * Refuses requests before anything is done for them, while this process has too much to do. Operations that only
- * managers may use are let through: they are what helps.
+ * Refuses requests before any work is done for them, while this process has too much to do. Operations that only
+ * managers may use pass, because they can help.
  * @throws GatewayError unavailable (503)
  */
-export type ShedLoad = (operation: Operation, nowMs: number) => void;
+export type ShedLoad = (operation: Operation) => void;
 
-/** null: nothing is limited. */
+/** @returns null: there is no limit */
 export function loadShedder({ maxInFlight, maxLoopLagMs, clock, inFlight }: OverloadDeps): ShedLoad | null {
   if (maxInFlight === null && maxLoopLagMs === null) return null;
   const lag = maxLoopLagMs === null ? null : new LoopLag(clock, inFlight);
-  return ({ permissions }, nowMs) => {
+  return ({ permissions }) => {
+    const nowMs = lag === null ? 0 : clock.monotonic();
     lag?.watch(nowMs);
     if (!permissions.includes('inference')) return;
     if (maxInFlight !== null && inFlight() >= maxInFlight)
@@ -34,12 +35,12 @@ export function loadShedder({ maxInFlight, maxLoopLagMs, clock, inFlight }: Over
   };
 }
 
-/** How late the event loop is: a timer that should have run says it, and so does one that has run too late. */
+/** Measures how late the event loop is, by a timer that should have run, or that has run too late. */
 class LoopLag {
   readonly #clock: Clock;
   readonly #inFlight: () => number;
   #lastMs = 0;
-  /** When the timer should run; null: there is none. */
+  /** The time at which the timer should run; null: there is no timer. */
   #dueMs: number | null = null;
 
   constructor(clock: Clock, inFlight: () => number) {
@@ -63,7 +64,7 @@ class LoopLag {
   }
 
   #sample(): void {
-    const nowMs = this.#clock.now();
+    const nowMs = this.#clock.monotonic();
     this.#lastMs = nowMs - (this.#dueMs as number);
     if (this.#inFlight() > 0) this.#start(nowMs);
     else this.#dueMs = null;

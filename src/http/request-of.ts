@@ -1,8 +1,8 @@
 import { refusal } from '../base/refusal.ts';
 
 /**
- * The request that the arguments of `fetch` describe.
- * @throws GatewayError invalid_request (400) where none can be made of them: `fetch` itself would throw a TypeError
+ * Makes the request that the arguments of `fetch` describe.
+ * @throws GatewayError invalid_request (400) where they describe none: `fetch` itself would throw a TypeError
  */
 export function requestOf(input: Request | URL | string, init: RequestInit | undefined): Request {
   if (input instanceof Request && init === undefined) return input;

@@ -1,18 +1,18 @@
 import { streamSource } from '../base/bytes.ts';
 import type { GatewayError } from '../base/errors.ts';
 import type { Caller } from '../call/call.ts';
-import type { Reply, ReplyStream } from '../call/reply.ts';
+import type { OperationReply, ReplyStream } from '../call/reply.ts';
 
 export type ResponseClass = typeof Response;
 
 /**
- * What a caller gets is for that caller alone: listings too show what its keys and credentials reach. An operation of
- * the host app may say otherwise.
+ * A response is for its caller alone: even listings show what the caller's keys and credentials reach. An operation of
+ * the host app may set another value.
  */
 const noStore = 'no-store';
 
-/** A success as a response. A web Response of a host's own class spares it a stream for JSON. */
-export function respond(reply: Reply, isHead: boolean, ResponseOf: ResponseClass): Response {
+/** Makes the response of a success. A host's own Response class avoids a stream for JSON. */
+export function respond(reply: OperationReply, isHead: boolean, ResponseOf: ResponseClass): Response {
   const { status, headers } = reply;
   if (reply.kind === 'stream') {
     if (isHead) reply.body.cancel();
@@ -32,8 +32,8 @@ export function respond(reply: Reply, isHead: boolean, ResponseOf: ResponseClass
   });
 }
 
-/** @param own  of the operation; one of the host app may write their names in any case */
-function headersOf(contentType: string, own: Reply['headers']): Record<string, string> {
+/** @param own  headers of the operation; one of the host app may write their names in any case */
+function headersOf(contentType: string, own: OperationReply['headers']): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': contentType, 'cache-control': noStore };
   for (const name in own) headers[name.toLowerCase()] = own[name] as string;
   return headers;

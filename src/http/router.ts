@@ -63,15 +63,17 @@ export function createRouter(operations: readonly Operation[]): FindOperation {
   };
 }
 
-/** Whether a client would open a WebSocket. Other protocols, such as `h2c`, are an offer that may be ignored. */
+/**
+ * Tells whether a client wants a WebSocket. Other protocols, such as `h2c`, are an offer that the server may ignore.
+ */
 function isHandshake(headers: Headers): boolean {
   return /\bwebsocket\b/i.test(headers.get('upgrade') ?? '');
 }
 
 /**
- * Clients that would rather have a WebSocket take this status for the advice to use the other method at once, and try
- * again several times after any other.
- * @see RFC 9110, 15.5.22: the response has to name the protocol to use, which is the one that it comes by
+ * The error for a client that wants a WebSocket. Such clients take this status as the advice to use HTTP at once, and
+ * try again several times after any other.
+ * @see RFC 9110, 15.5.22: the response has to name the protocol to use, which is its own
  */
 function notWebSocket(allow: string): GatewayError {
   const message = `There is no WebSocket here; send the request by HTTP; allowed methods: ${allow}`;

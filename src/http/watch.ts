@@ -1,14 +1,14 @@
+import type { InFlight, Place } from '../base/async/in-flight.ts';
+import type { Pending } from '../base/async/pending.ts';
+import { StopSwitch } from '../base/async/stop.ts';
 import type { Clock } from '../base/clock.ts';
-import type { InFlight, Place } from '../base/in-flight.ts';
-import type { Pending } from '../base/pending.ts';
-import { StopSwitch } from '../base/stop.ts';
 import { CallAborted } from '../call/abort.ts';
 import type { HandleContext } from './context.ts';
 
-/** The host app itself waits for what it calls. */
+/** For calls of the host app itself, which waits for the result. */
 export const neverLeaves = () => () => undefined;
 
-/** A request that is in flight: one signal for all that may stop it, the client, the clock, the gateway. */
+/** A request in flight. It has one signal for all that may stop it: the client, the clock, the gateway. */
 export class Watch {
   /** Aborted when the request is stopped. */
   readonly signal = new StopSwitch();
@@ -24,7 +24,7 @@ export class Watch {
     open: InFlight<Watch>,
     clock: Clock,
     allowedMs: number,
-    /** null: nobody else can stop it. */
+    /** null: no one else can stop it. */
     request: Request | null,
     onLeave: HandleContext['onLeave'],
   ) {
@@ -32,7 +32,9 @@ export class Watch {
     this.#request = request;
     this.#hasHost = onLeave !== undefined;
     const leave = () => this.abort();
-    this.#stopListening = onLeave ? onLeave(leave) : onSignal((request as Request).signal, leave);
+    this.#stopListening = onLeave
+      ? onLeave(leave, () => this.stop('closing'))
+      : onSignal((request as Request).signal, leave);
     this.#stopClock = clock.after(allowedMs, () => this.stop('deadline'));
     this.#place = open.add(this);
   }
@@ -43,18 +45,18 @@ export class Watch {
     this.#waiting?.(reason);
   }
 
-  /** The client has left. */
+  /** Stops the request, because the client has left. */
   abort(): void {
     this.stop('client_left', this.#hasHost ? undefined : this.#request?.signal.reason);
   }
 
-  /** The client has left a stream, which is its end. */
+  /** Ends a stream, because the client has left. */
   left(): void {
     this.abort();
     this.ended();
   }
 
-  /** The request has ended. */
+  /** Ends the request. */
   ended(): void {
     this.#stopClock();
     this.#stopListening();
@@ -62,7 +64,8 @@ export class Watch {
   }
 
   /**
-   * Waits for one thing, no longer than until the request is stopped. A slot: a listener measured more than its work.
+   * Waits for one result, at most until the request is stopped. A single field instead of a listener: a listener cost
+   * more than the work itself.
    */
   unlessStopped<T>(pending: Pending<T>, failed: (error: unknown) => unknown): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -82,7 +85,7 @@ export class Watch {
   }
 }
 
-/** @returns what stops listening */
+/** @returns a function that stops listening */
 function onSignal(signal: AbortSignal, leave: () => void): () => void {
   if (signal.aborted) leave();
   else signal.addEventListener('abort', leave, { once: true });

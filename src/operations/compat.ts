@@ -1,12 +1,12 @@
 import type { Interval } from '../base/windows.ts';
-import type { EndpointStatus } from '../schema/endpoint.ts';
+import type { EndpointStatus } from '../schema/models/endpoint.ts';
 
-/** How responses show values for which a public router differs from the interface document. */
+/** The forms of values for which a public router differs from the interface document. */
 export interface Presentation {
   endpointStatus(status: EndpointStatus): EndpointStatus | number;
   /** null: the budget never resets. */
   resetInterval(interval: Interval): Interval | null;
-  /** A name in sums, such as that of a model; null: there is none. */
+  /** The name in sums, such as that of a model; null: there is none. */
   activityName(name: string | null): string | null;
 }
 
@@ -29,7 +29,7 @@ const presets: Readonly<Record<CompatName, { brand: string; presentation: Presen
     presentation: {
       endpointStatus: (status) => statusNumbers[status],
       resetInterval: (interval) => (interval === 'lifetime' ? null : interval),
-      // Its clients take texts alone.
+      // Clients of the public router accept only texts.
       activityName: (name) => name ?? '',
     },
   },

@@ -1,9 +1,12 @@
 import * as z from 'zod';
 import type { Operation } from './operation.ts';
 
-/** The interface as OpenAPI describes it, mounted where it was asked for. Anybody may read it: it says nothing of a tenant. */
+/**
+ * The OpenAPI document of the interface, with the path of the request's mount. It is public, since it contains nothing
+ * of a tenant.
+ */
 export function getOpenApi(): Operation {
-  /** The document as it was last asked for: writing it takes milliseconds, and anybody may ask. */
+  /** The latest document: writing it takes milliseconds, and anybody may request it. */
   let latest: { basePath: string; text: string } | null = null;
   return {
     name: 'getOpenApi',

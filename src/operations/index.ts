@@ -1,65 +1,67 @@
 import type { Clock } from '../base/clock.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
 import { noQuery } from '../schema/page.ts';
-import type { ApiKeyStore } from '../stores/api-keys.ts';
+import type { ApiKeyStore } from '../stores/api-keys/index.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import type { Guardrails } from '../stores/guardrails.ts';
 import type { Spending } from '../stores/spending/spending.ts';
 import type { Workspaces } from '../stores/workspaces.ts';
 import type { NotesSwitches } from '../telemetry/idle-switches.ts';
-import { assignGuardrailKeys } from './assign-guardrail-keys.ts';
-import { assignGuardrailWorkspaces } from './assign-guardrail-workspaces.ts';
+import { createApiKey } from './api-keys/create.ts';
+import { deleteApiKey } from './api-keys/delete.ts';
+import { getApiKey } from './api-keys/get.ts';
+import { getCurrentKey } from './api-keys/get-current.ts';
+import { listApiKeys } from './api-keys/list.ts';
+import { updateApiKey } from './api-keys/update.ts';
 import { type AuditedDeps, audited } from './audit/audited.ts';
-import { compactResponse } from './compact-response.ts';
+import { listAudit } from './audit/list.ts';
+import { deleteBudget } from './budgets/delete.ts';
+import { getBudget } from './budgets/get.ts';
+import { listBudgets } from './budgets/list.ts';
+import { putBudget } from './budgets/put.ts';
+import { type CreateChatCompletionDeps, createChatCompletion } from './chat/create.ts';
+import { explainChatCompletion } from './chat/explain.ts';
 import type { Presentation } from './compat.ts';
-import { countInputTokens } from './count-input-tokens.ts';
-import { countModels } from './count-models.ts';
-import { createApiKey } from './create-api-key.ts';
-import { type CreateChatCompletionDeps, createChatCompletion } from './create-chat-completion.ts';
-import { type CredentialDeps, createCredential } from './create-credential.ts';
-import { createGuardrail } from './create-guardrail.ts';
-import { createResponse } from './create-response.ts';
-import { createWorkspace } from './create-workspace.ts';
-import { deleteApiKey } from './delete-api-key.ts';
-import { deleteBudget } from './delete-budget.ts';
-import { deleteCredential } from './delete-credential.ts';
-import { deleteGuardrail } from './delete-guardrail.ts';
-import { deleteWorkspace } from './delete-workspace.ts';
-import { explainChatCompletion } from './explain-chat-completion.ts';
-import { explainResponse } from './explain-response.ts';
-import { getActivity } from './get-activity.ts';
-import { getApiKey } from './get-api-key.ts';
-import { getBudget } from './get-budget.ts';
-import { getCredential } from './get-credential.ts';
-import { getCurrentKey } from './get-current-key.ts';
-import { type GenerationDeps, getGeneration } from './get-generation.ts';
-import { getGenerationContent } from './get-generation-content.ts';
-import { getGuardrail } from './get-guardrail.ts';
-import { getModel } from './get-model.ts';
+import { type CredentialDeps, createCredential } from './credentials/create.ts';
+import { deleteCredential } from './credentials/delete.ts';
+import { getCredential } from './credentials/get.ts';
+import { listCredentials } from './credentials/list.ts';
+import { updateCredential } from './credentials/update.ts';
 import { getOpenApi } from './get-open-api.ts';
-import { getWorkspace } from './get-workspace.ts';
-import { listApiKeys } from './list-api-keys.ts';
-import { listAudit } from './list-audit.ts';
-import { listBudgets } from './list-budgets.ts';
-import { listCredentials } from './list-credentials.ts';
-import { listGenerations } from './list-generations.ts';
-import { listGuardrailKeys } from './list-guardrail-keys.ts';
-import { listGuardrails } from './list-guardrails.ts';
-import { listModelEndpoints } from './list-model-endpoints.ts';
-import { listModels } from './list-models.ts';
-import { listProviders } from './list-providers.ts';
-import { listUserModels } from './list-user-models.ts';
-import { listWorkspaces } from './list-workspaces.ts';
-import { listZdrEndpoints } from './list-zdr-endpoints.ts';
+import { assignGuardrailKeys } from './guardrails/assign-keys.ts';
+import { assignGuardrailWorkspaces } from './guardrails/assign-workspaces.ts';
+import { createGuardrail } from './guardrails/create.ts';
+import { deleteGuardrail } from './guardrails/delete.ts';
+import { getGuardrail } from './guardrails/get.ts';
+import { listGuardrails } from './guardrails/list.ts';
+import { listGuardrailKeys } from './guardrails/list-keys.ts';
+import type { GuardrailDeps } from './guardrails/response.ts';
+import { unassignGuardrailKeys } from './guardrails/unassign-keys.ts';
+import { unassignGuardrailWorkspaces } from './guardrails/unassign-workspaces.ts';
+import { updateGuardrail } from './guardrails/update.ts';
+import { countModels } from './models/count.ts';
+import { getModel } from './models/get.ts';
+import { listModels } from './models/list.ts';
+import { listModelEndpoints } from './models/list-endpoints.ts';
+import { listUserModels } from './models/list-of-user.ts';
+import { listProviders } from './models/list-providers.ts';
+import { listZdrEndpoints } from './models/list-zdr-endpoints.ts';
+import { retrieveModel } from './models/retrieve-model.ts';
 import type { Operation } from './operation.ts';
-import { putBudget } from './put-budget.ts';
-import { streamRequests } from './stream-requests.ts';
-import { unassignGuardrailKeys } from './unassign-guardrail-keys.ts';
-import { unassignGuardrailWorkspaces } from './unassign-guardrail-workspaces.ts';
-import { updateApiKey } from './update-api-key.ts';
-import { updateCredential } from './update-credential.ts';
-import { updateGuardrail } from './update-guardrail.ts';
-import { updateWorkspace } from './update-workspace.ts';
+import { getActivity } from './records/get-activity.ts';
+import { type GenerationDeps, getGeneration } from './records/get-generation.ts';
+import { getGenerationContent } from './records/get-generation-content.ts';
+import { listGenerations } from './records/list-generations.ts';
+import { streamRequests } from './records/stream-requests.ts';
+import { compactResponse } from './responses/compact.ts';
+import { countInputTokens } from './responses/count-input-tokens.ts';
+import { createResponse } from './responses/create.ts';
+import { explainResponse } from './responses/explain.ts';
+import { createWorkspace } from './workspaces/create.ts';
+import { deleteWorkspace } from './workspaces/delete.ts';
+import { getWorkspace } from './workspaces/get.ts';
+import { listWorkspaces } from './workspaces/list.ts';
+import { updateWorkspace } from './workspaces/update.ts';
 
 export interface OperationDeps extends CreateChatCompletionDeps, CredentialDeps, GenerationDeps, AuditedDeps {
   workspaces: Workspaces;
@@ -67,6 +69,7 @@ export interface OperationDeps extends CreateChatCompletionDeps, CredentialDeps,
   budgets: BudgetsOf;
   apiKeys: ApiKeyStore;
   guardrails: (workspaceId: WorkspaceId) => Guardrails;
+  bounds: CreateChatCompletionDeps['bounds'] & GuardrailDeps['bounds'];
   spending: Spending;
   clock: Clock;
   presentation: Presentation;
@@ -77,7 +80,7 @@ export function operations(deps: OperationDeps): Operation[] {
   return audited(deps, operationTable(deps as never)).map(withQuery);
 }
 
-/** The same, each with its own types, from which those of the functions in process are made. */
+/** The list of operations, each with its own types, from which the types of the functions in process are made. */
 export type OperationTable = typeof operationTable extends (given: never) => infer Table ? Table : never;
 
 /** @param given  `OperationDeps`; its type would put all stores into the declarations of the package */
@@ -127,6 +130,8 @@ function operationTable(given: never) {
     countModels(listings),
     getModel(listings),
     listModelEndpoints(listings),
+    // After the others below `/models`: it matches any path there.
+    retrieveModel(listings),
     listZdrEndpoints(listings),
     listProviders(listings),
     getGeneration(deps),
@@ -139,8 +144,8 @@ function operationTable(given: never) {
 }
 
 /**
- * An operation that declares no query takes none. Chat is the exception: all of it is in the body, and its clients add
- * parameters of their own to any address, such as `?api-version=`.
+ * Refuses a query for an operation that declares none. Chat is the exception: it is all in the body, and its clients
+ * add parameters of their own to any URL, such as `?api-version=`.
  */
 function withQuery(operation: Operation): Operation {
   const isChat = operation.body !== null && operation.permissions.includes('inference');

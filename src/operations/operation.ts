@@ -1,48 +1,56 @@
-import type { StopSignal } from '../base/stop.ts';
+import type { StopSignal } from '../base/async/stop.ts';
+import type { Clock } from '../base/clock.ts';
 import type { Caller, Permission } from '../call/call.ts';
-import type { Reply } from '../call/reply.ts';
+import type { OperationReply } from '../call/reply.ts';
 import type { BodyCheck, Schema } from '../schema/schema.ts';
 
-/** What an operation is given: checked against its schemas before. */
+/** The input of an operation, checked against its schemas. */
 export interface OperationInput<Body = unknown, Query = unknown> {
-  /** The body, checked; null where the operation takes none. */
+  /** The checked body; null: the operation has none. */
   body: Body;
-  /** The query, checked; null where the operation does not look at it. */
+  /** true: the body is long, so the work on it takes several turns of the event loop and leaves time for others. */
+  isLong: boolean;
+  /** The checked query; null: the operation has no schema for it. */
   query: Query;
   /** Parameters of the path, decoded. */
   params: Readonly<Record<string, string>>;
-  /** Where the request came in, such as `/v1`; '' or `/` at the root. */
+  /** The path of the mount, such as `/v1`; '' or `/` at the root. */
   basePath: string;
-  /** Who asks. */
+  /** The caller of the request. */
   caller: Caller;
   /** Headers of the request. */
   headers: Headers;
   /** Aborted when the client leaves or the request's time is up. */
   signal: StopSignal;
-  /** Epoch ms: when the request arrived. */
+  /** The clock of this request: the time of day at its arrival, plus the time since. */
+  time: Pick<Clock, 'now'>;
+  /** The arrival of the request, epoch ms. */
   receivedAtMs: number;
-  /** When the caller was known, epoch ms. */
+  /** The time at which the caller was known, epoch ms. */
   authenticatedAtMs: number;
 }
 
 /**
- * One method and path of the interface. Its schemas say all: they check requests and describe the operation. Each is
- * given when it is asked for, since building all of them would take most of the time of making a gateway.
+ * One method and path of the interface. Its schemas check requests and describe the operation. Each schema is a
+ * function, since building all of them would take most of the time of making a gateway.
  */
 export interface Operation<Body = unknown, Query = unknown> {
   /** Name of the operation, such as `createWorkspace`; records show it. */
   name: string;
   /** HTTP method. */
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-  /** Below the base path, such as `/workspaces/:id`. */
+  /** The path below the base path, such as `/workspaces/:id`. */
   path: string;
   /** A caller needs one of these. */
   permissions: readonly Permission[];
-  /** true: callers need no key, and `run` is not told who asks. */
+  /** true: callers need no key, and `run` does not get the caller. */
   readonly isPublic?: true;
-  /** null: takes no body. */
+  /** The schema of the body; null: the operation has none. */
   readonly body: (() => Schema<Body> | BodyCheck<NoInfer<Body>>) | null;
-  /** Of the query's values, all texts; a parameter given twice is its last. Absent: the query is not looked at. */
+  /**
+   * The schema of the query's values, all texts; of a repeated parameter, the last one counts. Absent: the query is
+   * ignored.
+   */
   readonly query?: () => Schema<Query>;
   /** The body of a success. */
   result: () => Schema;
@@ -52,25 +60,25 @@ export interface Operation<Body = unknown, Query = unknown> {
   contradictions?(body: Body): { path: string; message: string }[];
   /** Makes an id for a refused request of an operation whose responses have one. */
   generationId?(receivedAtMs: number): string;
-  /** Where its function is, for the host app; absent: it has none. */
+  /** The place of its function for the host app; absent: it has none. */
   readonly api?: string;
   /** true: the pipeline writes a record of each run. Default: `http/edge` does. */
   readonly recordsItself?: boolean;
-  /** Does what the operation is for. */
-  run(input: OperationInput<Body, Query>): Promise<Reply>;
+  /** Runs the operation. */
+  run(input: OperationInput<Body, Query>): Promise<OperationReply>;
 }
 
 /**
  * An operation that the host app can also call as a function.
- * @typeParam Place   where the function is: `workspaces.create` is `gateway.workspaces.create`
+ * @typeParam Place   the place of the function: `workspaces.create` is `gateway.workspaces.create`
  * @typeParam Given   its argument: path parameters, and fields of the body or of the query
- * @typeParam Result  what it returns: what a response would hold
+ * @typeParam Result  its result: the content of the response
  */
 export interface ApiOperation<Place extends string, Given, Result, Body = unknown, Query = unknown>
   extends Operation<Body, Query> {
   readonly api: Place;
   result: () => Schema<Result>;
-  /** Not there: it carries the type. */
+  /** Never set: it carries the type. */
   readonly given?: Given;
 }
 
@@ -80,6 +88,6 @@ export function defineOperation<Body = unknown, Query = unknown>(operation: Oper
 }
 
 /** A success that is JSON. */
-export function jsonReply(body: unknown, status = 200): Reply {
+export function jsonReply(body: unknown, status = 200): OperationReply {
   return { kind: 'json', status, body };
 }

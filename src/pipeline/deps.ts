@@ -7,22 +7,23 @@ import type { SearchEngine } from '../call/search.ts';
 import type { Shortener } from '../call/shortener.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import type { Health } from '../catalog/health.ts';
+import type { Health } from '../catalog/health/index.ts';
 import type { Guardrail } from '../guardrails/guardrail.ts';
 import type { Imposed } from '../guardrails/stored.ts';
 import type { Plugin } from '../plugins/plugin.ts';
 import type { OutputEstimates } from '../pricing/output-estimates.ts';
 import type { Credential, Provider } from '../providers/provider.ts';
-import type { ChatRequest } from '../schema/chat.ts';
-import type { RouterSettings } from '../schema/router-settings.ts';
+import type { PluginVariants } from '../routing/variant.ts';
+import type { ChatRequest } from '../schema/chat/chat.ts';
+import type { RouterSettings } from '../schema/settings/router.ts';
 import type {
   BudgetSettings,
   KeepAliveSettings,
   RetrySettings,
   StreamSettings,
-  TimeoutSettings,
   UpstreamLimitSettings,
-} from '../schema/settings.ts';
+} from '../schema/settings/settings.ts';
+import type { TimeoutSettings } from '../schema/settings/timeouts.ts';
 import type { ServerTool } from '../server-tools/server-tool.ts';
 import type { BudgetWatch } from '../stores/budget-events/watch.ts';
 import type { BudgetLimit, Spending } from '../stores/spending/spending.ts';
@@ -31,15 +32,18 @@ import type { BegunCall, CallContent, Recorder, SafeFollower } from '../telemetr
 import type { RequestRecord } from '../telemetry/record.ts';
 import type { OpenExchanges } from '../transport/send.ts';
 import type { Transport } from '../transport/transport.ts';
-import type { RateDeps } from './admission.ts';
 import type { ReportAuthFailure } from './attempt/authenticate.ts';
-import type { Hedging } from './hedging.ts';
-import type { ReportPluginFailure } from './hook-failure.ts';
+import type { RefusedThoughts } from './attempt/bound-thoughts.ts';
+import type { Hedging } from './attempt/patience.ts';
+import type { RateDeps } from './call/admission.ts';
+import type { ReportPluginFailure } from './call/hook-failure.ts';
 
 /** What a workspace uses where a request names nothing. null: it names nothing either. */
 export interface WorkspaceDefaults {
   /** Slug of a model. */
   textModel: string | null;
+  /** Slug of the model for requests whose `modalities` ask for images. */
+  imageModel: string | null;
   /** How endpoints are sorted. */
   sort: string | null;
   /** true: the operator's credentials are not for it. */
@@ -76,6 +80,8 @@ export interface RoutingDeps {
   routers?: RouterSettings | undefined;
   /** Author of the router models, beside `service`. */
   brand: string;
+  /** Suffixes of model slugs that ask for plugins. */
+  pluginVariants: PluginVariants;
   /** Whether the operator has set a provider up. */
   isConfigured: (providerSlug: string) => boolean;
   /** Whether no model writes the responses of a provider. */
@@ -124,6 +130,8 @@ export interface AttemptDeps {
    * @throws UpstreamError operator (the next target is called) when a credential cannot be opened
    */
   openCredential: (ref: CredentialRef) => Credential | Promise<Credential>;
+  /** Credentials whose provider has refused a thought; absent: none is remembered. */
+  refusedThoughts?: RefusedThoughts | undefined;
   transportOf: (provider: Provider) => Transport;
   /** Those of this gateway. */
   exchanges: OpenExchanges;
@@ -174,6 +182,8 @@ export interface PipelineDeps extends GenerateDeps, DeliverDeps {
   fetchUrl: FetchUrl;
   /** The first is the usual one. */
   searchEngines: readonly SearchEngine[];
+  /** Characters of all citations of a choice. */
+  citationCharacters: number;
   /** Built in, and the host app's own. */
   guardrails: readonly Guardrail[];
 }

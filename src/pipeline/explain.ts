@@ -1,18 +1,25 @@
+import { nextTurn } from '../base/async/next-turn.ts';
 import { type GatewayError, isGatewayError } from '../base/errors.ts';
-import type { Call } from '../call/call.ts';
+import { type Ask, type Revised, revised, withRequest } from '../call/ask.ts';
+import { type Call, callFor } from '../call/call.ts';
 import type { ForeseenGeneration } from '../call/hooks.ts';
 import type { Exclusion, Plan, Target } from '../call/plan.ts';
 import type { SearchRequest } from '../call/search.ts';
-import type { Guardrail, GuardrailPreview } from '../guardrails/guardrail.ts';
+import type { Guardrail, GuardrailPreview, PreviewContext } from '../guardrails/guardrail.ts';
 import { nothingImposed } from '../guardrails/stored.ts';
 import type { Ceiling } from '../pricing/ceiling.ts';
 import { boundPrompt } from '../pricing/prompt-bound.ts';
 import { standingOfTarget } from '../routing/plan.ts';
 import type { Standing } from '../routing/rank.ts';
-import type { ChatRequest } from '../schema/chat.ts';
-import type { PipelineStage } from '../schema/envelope.ts';
+import type { ChatRequest } from '../schema/chat/chat.ts';
+import type { PipelineStage, RoutingStrategy } from '../schema/chat/envelope.ts';
 import type { Preview } from '../stores/spending/spending.ts';
-import { type ActiveHook, activeHooks, withOnlineServed } from './active-hooks.ts';
+import { type ActiveHook, activeHooks, strategyOf } from './call/active-hooks.ts';
+import { AskedHook } from './call/asked-hook.ts';
+import { withVariantServed } from './call/plugin-variant.ts';
+import { priceOfSearch } from './call/search.ts';
+import type { GenerateDeps, PipelineDeps } from './deps.ts';
+import { checkAvailable } from './hooks/before.ts';
 import {
   afford,
   amountsFor,
@@ -21,16 +28,14 @@ import {
   ceilingFor,
   type HeldOrNot,
   isLimited,
+  type ScopeAmount,
   withTargets,
-} from './afford.ts';
-import { AskedHook } from './asked-hook.ts';
-import type { GenerateDeps, PipelineDeps } from './deps.ts';
-import { type Gathered, gather } from './gather.ts';
-import { planNow, planOf } from './plan-of.ts';
-import { checkAvailable } from './screen.ts';
-import { priceOfSearch } from './search.ts';
+} from './money/afford.ts';
+import { type Gathered, gather } from './plan/gather.ts';
+import { planNow, planOf } from './plan/plan-of.ts';
+import { shortenedFor } from './plan/shortening.ts';
 import { offerServerTools, offersServerTools } from './server-tools/offer.ts';
-import { shortenedFor } from './shortening.ts';
+import { checkOffered, checkOperatorServices, checkServerTools } from './server-tools/operator-services.ts';
 
 /** How a call would be routed and paid for at this moment. */
 export interface Explained {
@@ -51,6 +56,8 @@ export interface Explained {
   windows: readonly (Preview['windows'][number] & { holdNanoUsd: number })[];
   /** All generations, in order, where a plugin says what it would generate; null: there is one. */
   generations: readonly ExplainedGeneration[] | null;
+  /** How the models are chosen, where a plugin chooses them; null: as the plan says. */
+  strategy: RoutingStrategy | null;
   /** What guardrails and plugins would do. */
   stages: readonly PipelineStage[];
 }
@@ -75,23 +82,31 @@ export interface ExplainedTarget {
  *         unavailable (503) when the store cannot tell
  */
 export async function explain(deps: PipelineDeps, call: Call): Promise<Explained> {
-  checkAvailable(deps, call.request);
+  checkAvailable(deps, call.ask);
   const imposed = await (deps.imposedOn?.(call.caller) ?? nothingImposed);
   const active = activeHooks(deps, call, imposed.guardrails);
-  const { request, stages, refusal } = await previewGuardrails(active, call.request);
-  if (refusal !== null) return { ...nothing, request: call.request, defaultModel: null, refusal, stages };
-  let asked = request === call.request ? call : { ...call, request };
+  const strategy = strategyOf(active);
+  const { ask, stages, refusal } = await previewGuardrails(active, deps.clock, call);
+  if (refusal !== null) return { ...nothing, request: call.ask.request, defaultModel: null, refusal, stages, strategy };
+  let asked = ask === call.ask ? call : callFor(call, ask);
+  let several: readonly ForeseenGeneration[] | null = null;
   try {
-    for (const hook of active) {
+    for (const one of active) {
+      const served = await withVariantServed(deps, asked, one, asked.ask);
+      if (served === null) continue;
+      const { hook } = served;
+      if (served.ask !== asked.ask) asked = callFor(asked, served.ask);
       const foreseen = await foreseenBy(hook, deps, asked, stages);
-      if (foreseen.length > 1) return withStages(stages, await explainSeveral(deps, asked, foreseen));
+      // Plugins behind it act on each of the generations, and show their stages once.
+      if (foreseen.length > 1) several ??= foreseen;
       const [only] = foreseen;
-      if (only !== undefined) asked = { ...asked, request: only.request };
+      if (only !== undefined && several === null) asked = callFor(asked, revised(asked.ask, only.request));
     }
   } catch (error) {
-    return refusedBy(error, call.request, null);
+    return { ...withStages(stages, refusedBy(error, call.ask.request, null)), strategy };
   }
-  return withStages(stages, await explainOne(deps, asked));
+  const explained = await (several === null ? explainOne(deps, asked) : explainSeveral(deps, asked, several));
+  return { ...withStages(stages, explained), strategy };
 }
 
 function withStages(stages: readonly PipelineStage[], explained: Explained): Explained {
@@ -101,18 +116,21 @@ function withStages(stages: readonly PipelineStage[], explained: Explained): Exp
 /** What guardrails would do with a request, one after the other, up to the first that refuses it. */
 async function previewGuardrails(
   active: readonly ActiveHook[],
-  asked: ChatRequest,
-): Promise<Omit<GuardrailPreview, 'stages'> & { stages: PipelineStage[] }> {
-  let request = asked;
+  clock: PreviewContext['clock'],
+  call: Call,
+): Promise<Pick<GuardrailPreview, 'refusal'> & { ask: Ask; stages: PipelineStage[] }> {
+  let { ask } = call;
   const stages: PipelineStage[] = [];
   for (const { hooks, isGuardrail } of active) {
-    const preview = isGuardrail ? await (hooks as Guardrail).preview?.(request) : undefined;
+    const preview = isGuardrail
+      ? await (hooks as Guardrail).preview?.(ask.request, { clock, call, native: ask.native })
+      : undefined;
     if (preview === undefined) continue;
     stages.push(...preview.stages);
-    if (preview.refusal !== null) return { request, stages, refusal: preview.refusal };
-    request = preview.request;
+    if (preview.refusal !== null) return { ask, stages, refusal: preview.refusal };
+    ask = revised(ask, preview);
   }
-  return { request, stages, refusal: null };
+  return { ask, stages, refusal: null };
 }
 
 /** @throws what the plugin refuses the request with */
@@ -122,19 +140,23 @@ async function foreseenBy(
   call: Call,
   stages: PipelineStage[],
 ): Promise<readonly ForeseenGeneration[]> {
-  const { hooks, options } = hook;
+  const { id, hooks, options, isAsked } = hook;
   if (hooks.foresee === undefined) return [];
   const asked = new AskedHook(deps, call, hook, 'foresee');
   const context = {
     options,
+    isAsked,
     call,
-    plan: (request: ChatRequest) => planNow(deps, call, request),
-    priceOfSearch: (request: SearchRequest) => priceOfSearch(request, deps.searchEngines),
+    native: call.ask.native,
+    plan: (made: Revised) => planNow(deps, call, revised(call.ask, made)),
+    priceOfSearch: (request: SearchRequest) => priceOfSearch(request, { engines: deps.searchEngines, plugin: id }),
+    checkOperatorServices: (service: string) => checkOperatorServices(deps, call, service),
+    checkServerTools: (one: Pick<ChatRequest, 'tools'>) => checkServerTools(deps, call, one),
     addStage: (stage: PipelineStage) => void stages.push(stage),
     signal: asked.signal,
   };
   try {
-    return (await asked.inTime(() => hooks.foresee?.(call.request, context))) ?? [];
+    return (await asked.inTime(() => hooks.foresee?.(call.ask.request, context))) ?? [];
   } catch (error) {
     stages.push(asked.skipAfter(error));
     return [];
@@ -148,7 +170,7 @@ async function explainSeveral(
 ): Promise<Explained> {
   const generations: ExplainedGeneration[] = [];
   for (const { purpose, request } of foreseen)
-    generations.push({ purpose, explained: await explainOne(deps, { ...call, request }) });
+    generations.push({ purpose, explained: await explainOne(deps, callFor(call, revised(call.ask, request))) });
   return together(generations) ?? explainOne(deps, call);
 }
 
@@ -175,28 +197,29 @@ function together(generations: readonly ExplainedGeneration[]): Explained | null
 }
 
 async function explainOne(deps: PipelineDeps, asked: Call): Promise<Explained> {
-  const request = withOnlineServed(asked.request);
-  const call = {
-    ...asked,
-    request: offersServerTools(request) ? offerServerTools(request, deps.serverTools).request : request,
-  };
-  const gathered = await gather(deps, call, call.request);
+  const { request } = asked.ask;
+  const offer = offersServerTools(request) ? offerServerTools(request, deps.serverTools) : null;
+  if (offer !== null) await checkOffered(deps, asked, offer);
+  const call = callFor(asked, withRequest(asked.ask, offer?.request ?? request));
+  const gathered = await gather(deps, call, call.ask.request);
   const { defaultModel } = gathered;
   let plan: Plan;
+  if (call.isLong) await nextTurn();
   try {
-    plan = planOf(deps, call.request, gathered);
+    plan = planOf(deps, call.ask, gathered);
   } catch (error) {
-    return refusedBy(error, call.request, defaultModel);
+    return refusedBy(error, call.ask.request, defaultModel);
   }
+  if (call.isLong) await nextTurn();
   if (isLimited(call, gathered.budgets)) return within(deps, call, plan, gathered);
   return {
     ...nothing,
-    request: call.request,
+    request: call.ask.request,
     defaultModel,
     plan,
     targets: explainTargets(deps, call, plan, gathered),
     excluded: plan.excluded,
-    stages: routed(deps, call.request, plan),
+    stages: routed(deps, call.ask.request, plan),
   };
 }
 
@@ -228,45 +251,46 @@ const nothing = {
   holdNanoUsd: null,
   windows: [],
   generations: null,
+  strategy: null,
   stages: [],
 };
 
 async function within(deps: GenerateDeps, call: Call, plan: Plan, gathered: Gathered): Promise<Explained> {
   const budgetScopes = budgetScopesOf(deps, call, plan.targets, gathered.budgets);
   const { defaultModel } = gathered;
-  const previews = await Promise.all(budgetScopes.map(({ scope }) => deps.spending.preview(scope)));
-  const look = async (amounts: readonly number[]): Promise<HeldOrNot<readonly number[]>> => {
-    for (const [at, budgetScope] of budgetScopes.entries()) {
-      const refusal = (previews[at] as Preview).refusalOf(amounts[at] as number);
+  const found = await Promise.all(budgetScopes.map(({ scope }) => deps.spending.preview(scope)));
+  const previews = new Map(budgetScopes.map((budgetScope, at) => [budgetScope, found[at] as Preview]));
+  const look = async (amounts: readonly ScopeAmount[]): Promise<HeldOrNot<readonly ScopeAmount[]>> => {
+    for (const { budgetScope, nanoUsd } of amounts) {
+      const refusal = previews.get(budgetScope)?.refusalOf(nanoUsd);
       if (refusal) return { budgetScope, refusal };
     }
     return { held: amounts };
   };
   try {
-    const afforded = await afford(deps, call.request, plan, budgetScopes, look);
+    const afforded = await afford(deps, call.ask, plan, budgetScopes, look);
     const { targets, excluded } = afforded.plan;
     return {
       ...nothing,
-      request: call.request,
+      request: call.ask.request,
       plan: afforded.plan,
       defaultModel,
       targets: explainTargets(deps, call, afforded.plan, gathered),
       excluded,
-      holdNanoUsd: Math.max(...afforded.held),
-      windows: standing(budgetScopes, previews, amountsFor(budgetScopes, targets)),
-      stages: routed(deps, call.request, afforded.plan),
+      holdNanoUsd: Math.max(...afforded.held.map(({ nanoUsd }) => nanoUsd)),
+      windows: standing(previews, amountsFor(budgetScopes, targets)),
+      stages: routed(deps, call.ask.request, afforded.plan),
     };
   } catch (error) {
     if (!isGatewayError(error) || (error.kind !== 'payment_required' && !isUnaffordable(error.metadata))) throw error;
     const { status, message, metadata, retryAfterMs } = error;
-    const none = budgetScopes.map(() => 0);
     return {
       ...nothing,
-      request: call.request,
+      request: call.ask.request,
       defaultModel,
       excluded: withTargets(plan, []).excluded,
       refusal: { status, message, metadata, retryAfterMs },
-      windows: standing(budgetScopes, previews, none),
+      windows: standing(previews, amountsFor(budgetScopes, [])),
     };
   }
 }
@@ -277,26 +301,20 @@ function isUnaffordable(metadata: GatewayError['metadata']): boolean {
 }
 
 /** The worst case as it was bounded to be held; of what does not count against a limit, as it is. */
-function explainTargets(
-  deps: GenerateDeps,
-  { request }: Call,
-  { targets }: Plan,
-  gathered: Gathered,
-): ExplainedTarget[] {
-  const prompt = boundPrompt(request);
+function explainTargets(deps: GenerateDeps, { ask }: Call, { targets }: Plan, gathered: Gathered): ExplainedTarget[] {
+  const prompt = boundPrompt(ask);
   return targets.map((target) => {
     const { ceilingNanoUsd: nanoUsd, mostTokens } = target;
     return {
       target,
-      standing: standingOfTarget({ request, ...gathered }, target),
-      ceiling:
-        nanoUsd !== undefined && mostTokens ? { nanoUsd, ...mostTokens } : ceilingFor(deps, request, prompt, target),
+      standing: standingOfTarget({ ask, ...gathered }, target),
+      ceiling: nanoUsd !== undefined && mostTokens ? { nanoUsd, ...mostTokens } : ceilingFor(deps, ask, prompt, target),
     };
   });
 }
 
-function standing(budgetScopes: readonly BudgetScope[], previews: readonly Preview[], amounts: readonly number[]) {
-  return budgetScopes.flatMap((_, at) =>
-    (previews[at] as Preview).windows.map((window) => ({ ...window, holdNanoUsd: amounts[at] as number })),
+function standing(previews: ReadonlyMap<BudgetScope, Preview>, amounts: readonly ScopeAmount[]) {
+  return amounts.flatMap(({ budgetScope, nanoUsd }) =>
+    (previews.get(budgetScope)?.windows ?? []).map((window) => ({ ...window, holdNanoUsd: nanoUsd })),
   );
 }

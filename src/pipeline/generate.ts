@@ -1,37 +1,39 @@
-import { cleanName } from '../base/clean-text.ts';
+import { nextTurn } from '../base/async/next-turn.ts';
 import { isGatewayError } from '../base/errors.ts';
+import { type Ask, type Revised, revised, withRequest } from '../call/ask.ts';
+import type { Call } from '../call/call.ts';
 import type { Generation, GenerationLog, ModelResponse } from '../call/generation.ts';
 import type { Plan, Target } from '../call/plan.ts';
 import type { ResponseHead } from '../call/response-encoder.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import type { Ceiling } from '../pricing/ceiling.ts';
 import { boundPrompt } from '../pricing/prompt-bound.ts';
-import { namedSlugs, strategyOf } from '../routing/expand.ts';
-import { withDefaults } from '../routing/model-defaults.ts';
-import type { ChatRequest } from '../schema/chat.ts';
-import { admitFurther } from './admission.ts';
-import { ceilingFor } from './afford.ts';
-import type { CallRun } from './call-run.ts';
-import { generatesOn } from './cost.ts';
-import type { MoneyDeps, RoutingDeps } from './deps.ts';
-import { type Executed, execute } from './execute.ts';
-import type { Prepared } from './execution.ts';
-import { holdOf, withExpectedCost } from './expected-cost.ts';
-import { gather } from './gather.ts';
-import type { GenerationState } from './generation.ts';
-import { GenerationStream } from './generation-stream.ts';
-import type { HoldShare } from './hold-share.ts';
-import { HookOfCall } from './hook-context.ts';
-import { planOf } from './plan-of.ts';
-import { shortenedFor } from './shortening.ts';
+import type { ChatRequest } from '../schema/chat/chat.ts';
+import { type Executed, execute } from './attempt/execute.ts';
+import { askAt, type Prepared } from './attempt/prepared.ts';
+import { admitFurther } from './call/admission.ts';
+import type { CallRun } from './call/run.ts';
+import type { MoneyDeps } from './deps.ts';
+import type { GenerationState } from './generation/state.ts';
+import { GenerationStream } from './generation/stream.ts';
+import { HookOfCall } from './hooks/context.ts';
+import { ceilingFor } from './money/afford.ts';
+import { generatesOn } from './money/cost.ts';
+import { holdOf, withExpectedCost } from './money/expected-cost.ts';
+import type { HoldShare } from './money/hold-share.ts';
+import { gather } from './plan/gather.ts';
+import { planOf, unplanned } from './plan/plan-of.ts';
+import { shortenedFor } from './plan/shortening.ts';
 
 /**
  * Makes one generation: reads what the plan needs, plans, holds the money, calls the targets. The generation settles
  * itself when its response has ended, or where it failed.
  * @throws GatewayError; the reason of the signal when the client left
  */
-export async function generate(run: CallRun, request: ChatRequest): Promise<Generation> {
+export async function generate(run: CallRun, ask: Ask): Promise<Generation> {
   const { deps, call, hold } = run;
-  const generation = run.begin(request);
+  const { request } = ask;
+  const generation = run.begin(ask);
   let defaultModel = deps.defaultModel;
   try {
     // The first generation was admitted with the call.
@@ -39,19 +41,24 @@ export async function generate(run: CallRun, request: ChatRequest): Promise<Gene
       await admitFurther(deps.rates, call, run.admission, request);
     const gathered = await gather(deps, call, request);
     defaultModel = gathered.defaultModel;
-    const planned = planOf(deps, request, gathered);
+    if (call.isLong) await nextTurn();
+    const planned = planOf(deps, ask, gathered);
     generation.planned(planned, gathered.conversation);
     if (planned.stages !== undefined) run.stages.push(...planned.stages);
-    const admitting = hold.admit(request, generation.plan as Plan, gathered.budgets);
+    if (call.isLong) await nextTurn();
+    const admitting = hold.admit(ask, generation.plan as Plan, gathered.budgets);
     const { plan, share } = admitting instanceof Promise ? await admitting : admitting;
     generation.held(plan, share);
+    if (call.isLong) await nextTurn();
     const executed = await execute(deps, {
-      request,
+      ask,
+      asked: call.ask.request,
+      time: call.time,
       plan,
       share,
       signal: run.signal,
       attempts: generation.attempts,
-      prepare: prepareWith(run, request, share, generation),
+      prepare: prepareWith(run, ask, share, generation),
       follower: run.follower,
       show: ({ payload }) => {
         if (request.debug?.echo_upstream_body === true && request.stream === true) run.sentBodies.push(payload);
@@ -59,62 +66,56 @@ export async function generate(run: CallRun, request: ChatRequest): Promise<Gene
     });
     return opened(run, generation, executed);
   } catch (error) {
-    generation.plan ??= unplanned(deps, request, defaultModel, error);
+    const excluded = ((isGatewayError(error) && error.metadata?.excluded) || []) as Plan['excluded'];
+    generation.plan ??= unplanned(deps, request, defaultModel, excluded);
     generation.failed(error);
     throw error;
   }
 }
 
-/** The plan of a request that could not be planned: what was asked for, and what was excluded. */
-function unplanned({ brand }: RoutingDeps, request: ChatRequest, defaultModel: string | null, error: unknown): Plan {
-  const slugs = namedSlugs(request, defaultModel);
-  return {
-    requested: cleanName(slugs[0] ?? ''),
-    strategy: strategyOf(slugs, brand),
-    targets: [],
-    excluded: ((isGatewayError(error) && error.metadata?.excluded) || []) as Plan['excluded'],
-    router: null,
-  };
-}
-
 /** The request of one attempt, as plugins prepare it; null: none of them does. */
-function prepareWith(run: CallRun, request: ChatRequest, share: HoldShare, { attempts, plan }: GenerationState) {
+function prepareWith(run: CallRun, ask: Ask, share: HoldShare, { attempts, plan }: GenerationState) {
   const mayShorten = plan?.targets.some(({ shortens }) => shortens) === true;
   if (run.hooks.length === 0 && !mayShorten) return null;
   const preparing = run.hooks.filter(({ hooks }) => hooks.prepare !== undefined);
   if (preparing.length === 0 && !mayShorten) return null;
   return async (target: Target): Promise<Prepared | null> => {
-    const own = withDefaults(request, target.endpoint);
+    const own = askAt(ask, target);
     let prepared = own;
     for (const hook of preparing) {
-      const asked = new HookOfCall(run, hook, 'prepare');
       const given = prepared;
-      prepared = await asked.outcome(given, () => hook.hooks.prepare?.(given, target, asked.context));
+      const asked = new HookOfCall(run, hook, 'prepare', given);
+      const work = () => hook.hooks.prepare?.(given.request, target, asked.context);
+      prepared = revised(given, await asked.outcome<Revised>(given.request, work));
     }
     // Last: other plugins may have made the prompt longer.
     prepared = sentShortened(run, prepared, target);
-    if (prepared === own || !target.ceilingNanoUsd) return { request: prepared, target };
+    if (prepared === own || !target.ceilingNanoUsd) return { ask: prepared, target };
     // A plugin may have made the prompt longer: the attempt must still fit into what is held.
     const ceiling = ceilingFor(run.deps, prepared, boundPrompt(prepared), target);
     if (ceiling === null && run.deps.budgets.unknownPrice === 'refuse') return null;
     const dearest =
       ceiling === null || ceiling.nanoUsd <= target.ceilingNanoUsd ? target : withCeiling(target, ceiling);
-    const costed = ceiling === null ? dearest : expectedOf(run.deps, prepared, dearest, ceiling);
-    if (!(await share.covers(costed, attempts, besideOf(run, request, plan)))) return null;
+    const costed = ceiling === null ? dearest : expectedOf(run.deps, prepared.request, dearest, ceiling);
+    if (!(await share.covers(costed, attempts, besideOf(run, ask.request, plan)))) return null;
     // The ceiling rests on a largest output that the plugin took away: it has to be sent.
     return ceiling?.mustSend && target.maxTokens === undefined
-      ? { request: { ...prepared, max_tokens: null, max_completion_tokens: ceiling.maxTokens }, target: costed }
-      : { request: prepared, target: costed };
+      ? { ask: withLimit(prepared, ceiling.maxTokens), target: costed }
+      : { ask: prepared, target: costed };
   };
 }
 
 /** The request that fits a target: where it was made shorter, the client is told, but not of a retry that is no shorter. */
-function sentShortened({ deps, stages }: CallRun, request: ChatRequest, target: Target): ChatRequest {
-  const shortened = shortenedFor(deps, request, target);
-  if (shortened === null) return request;
+function sentShortened({ deps, stages }: CallRun, ask: Ask, target: Target): Ask {
+  const shortened = shortenedFor(deps, ask.request, target);
+  if (shortened === null) return ask;
   const { stage } = shortened;
   if (!stages.some(({ type, summary }) => type === stage.type && summary === stage.summary)) stages.push(stage);
-  return shortened.request;
+  return withRequest(ask, shortened.request);
+}
+
+function withLimit(ask: Ask, maxTokens: number): Ask {
+  return withRequest(ask, { ...ask.request, max_tokens: null, max_completion_tokens: maxTokens });
 }
 
 /** What becomes of a target whose prompt a plugin has made longer. */
@@ -139,8 +140,8 @@ function besideOf({ deps }: CallRun, request: ChatRequest, plan: Plan | null): T
 }
 
 /** What an attempt has brought, as a generation. */
-function opened(run: CallRun, generation: GenerationState, { attempted, target, request }: Executed): Generation {
-  generation.served(target, request);
+function opened(run: CallRun, generation: GenerationState, { attempted, target, ask }: Executed): Generation {
+  generation.served(target, ask);
   const { call, deps } = run;
   const { endpoint, providerName } = target;
   const head: ResponseHead = { id: call.id, created: call.created, model: endpoint.modelSlug, provider: providerName };
@@ -150,7 +151,7 @@ function opened(run: CallRun, generation: GenerationState, { attempted, target, 
       open: attempted,
       clock: deps.clock,
       idleMs: deps.timeouts.idleMs,
-      mayForward: deps.provider(endpoint.providerSlug)?.dialect.nativeChunks === true,
+      mayForward: mayForward(call, deps.provider(endpoint.providerSlug)?.dialect),
       generatesOn: generatesOn(deps, target),
       onEnd: (end, meter) => {
         const { finishReason, nativeFinishReason, serviceTier } = meter;
@@ -170,6 +171,11 @@ function opened(run: CallRun, generation: GenerationState, { attempted, target, 
     serviceTier: result.service_tier ?? null,
   });
   return { kind: 'complete', head, result, log: generation };
+}
+
+/** Whether bytes of the upstream may reach the client: both speak chat completions, whose template of bytes is known. */
+function mayForward({ encoder }: Call, dialect: Dialect | undefined): boolean {
+  return encoder.format === 'chat' && dialect?.format === encoder.format;
 }
 
 function withLog<Response extends ModelResponse>(

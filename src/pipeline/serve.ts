@@ -1,31 +1,34 @@
+import { nextTurn } from '../base/async/next-turn.ts';
 import { isGatewayError } from '../base/errors.ts';
 import { idHeader } from '../base/ids.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
+import { type Ask, withRequest } from '../call/ask.ts';
 import type { Call } from '../call/call.ts';
 import type { ModelResponse } from '../call/generation.ts';
-import type { Reply } from '../call/reply.ts';
+import type { OperationReply } from '../call/reply.ts';
 import { nothingImposed } from '../guardrails/stored.ts';
-import type { ChatRequest } from '../schema/chat.ts';
-import { admit } from './admission.ts';
-import { CallRun } from './call-run.ts';
-import { ClientSource } from './client-source.ts';
-import { ContentCapture, wantsContent } from './content-capture.ts';
-import { Delivery, deliverJson, failureFrames } from './deliver.ts';
+import { admit } from './call/admission.ts';
+import { ContentCapture, wantsContent } from './call/content-capture.ts';
+import { CallRun } from './call/run.ts';
+import { withoutWithheld } from './call/withheld.ts';
+import { ClientSource } from './deliver/client-source.ts';
+import { Delivery, deliverJson, failureFrames } from './deliver/deliver.ts';
 import type { PipelineDeps, WorkspaceDefaults } from './deps.ts';
 import { generate } from './generate.ts';
-import { hasLeft } from './generation.ts';
-import { screen } from './screen.ts';
+import { hasLeft } from './generation/state.ts';
+import { screen } from './hooks/before.ts';
+import { wrapped } from './hooks/wrap.ts';
 import { mayNeedSearch, withOwnSearch } from './server-tools/hosted-search.ts';
-import { respondWithServerTools } from './server-tools/loop.ts';
 import { offerServerTools, offersServerTools } from './server-tools/offer.ts';
-import { wrapped } from './wrapped.ts';
+import { respondWithServerTools } from './tool-loop/loop.ts';
 
 /**
  * The path of a client call: admit, screen, generate (once, or as often as plugins do), deliver.
  * @throws GatewayError; the reason of the call's signal when the client left
  */
-export async function serve(deps: PipelineDeps, call: Call): Promise<Reply> {
+export async function serve(deps: PipelineDeps, call: Call): Promise<OperationReply> {
   let imposed = nothingImposed;
+  if (call.isLong) await nextTurn();
   try {
     const found = deps.imposedOn?.(call.caller) ?? nothingImposed;
     imposed = found instanceof Promise ? await found : found;
@@ -42,13 +45,13 @@ export async function serve(deps: PipelineDeps, call: Call): Promise<Reply> {
     const admitting = admit(deps.rates, call);
     if (admitting !== null) run.admission = admitting instanceof Promise ? await admitting : admitting;
     const screened = screen(run);
-    const request = screened instanceof Promise ? await screened : screened;
-    run.capture?.asked(request);
-    const responding = respond(run, request);
+    const ask = screened instanceof Promise ? await screened : screened;
+    run.capture?.asked(ask.request);
+    const responding = respond(run, ask);
     const reply =
-      call.request.stream === true
-        ? await stream(run, request, responding)
-        : await deliverJson(run, request, await responding);
+      call.ask.request.stream === true
+        ? await stream(run, ask, responding)
+        : await deliverJson(run, ask, await responding);
     return run.admission === null ? reply : { ...reply, headers: { ...reply.headers, ...run.admission.headers } };
   } catch (error) {
     throw refused(run, error);
@@ -63,27 +66,28 @@ function noteWorkspace(run: CallRun, defaults: WorkspaceDefaults, isZdr: boolean
 }
 
 /** Generates, with the plugins that wrap it around: the first that is asked is the outermost. */
-function respond(run: CallRun, request: ChatRequest): Promise<ModelResponse> {
-  const withTools = (one: ChatRequest) =>
-    offersServerTools(one)
-      ? respondWithServerTools(run, offerServerTools(one, run.deps.serverTools))
-      : generate(run, one);
-  let respondTo: (request: ChatRequest) => Promise<ModelResponse> = (one) =>
+function respond(run: CallRun, ask: Ask): Promise<ModelResponse> {
+  const withTools = (one: Ask) => {
+    if (!offersServerTools(one.request)) return generate(run, one);
+    const offer = offerServerTools(one.request, run.deps.serverTools);
+    return respondWithServerTools(run, withRequest(one, offer.request), offer);
+  };
+  let respondTo: (ask: Ask) => Promise<ModelResponse> = (one) =>
     mayNeedSearch(run.deps, one) ? withOwnSearch(run.deps, run.call, one).then(withTools) : withTools(one);
   for (const hook of run.hooks.toReversed()) {
     const inner = respondTo;
     if (hook.hooks.wrap) respondTo = (one) => wrapped(run, hook, inner, one);
   }
-  return respondTo(request);
+  return respondTo(ask);
 }
 
 /**
  * Waits for the first token, so that a failure before it is an ordinary error; but not so long that the connection goes
  * dead.
  */
-async function stream(run: CallRun, request: ChatRequest, responding: Promise<ModelResponse>): Promise<Reply> {
+async function stream(run: CallRun, ask: Ask, responding: Promise<ModelResponse>): Promise<OperationReply> {
   const { call, deps } = run;
-  const opening = responding.then((response) => new Delivery(run, request, response));
+  const opening = responding.then((response) => new Delivery(run, ask, response));
   let stopWaiting: () => void = () => undefined;
   const patience = new Promise<null>((resolve) => {
     stopWaiting = deps.clock.after(deps.keepAlive.firstMs, () => resolve(null));
@@ -115,7 +119,8 @@ function refused(run: CallRun, error: unknown): unknown {
   const { call } = run;
   const left = hasLeft(error);
   run.noteRefusal(error);
-  const shown = error instanceof CallAborted && !left ? abortError(error) : error;
+  const named = error instanceof CallAborted && !left ? abortError(error) : error;
+  const shown = isGatewayError(named) ? withoutWithheld(run.hooks, named) : named;
   const status = isGatewayError(shown) ? shown.status : left ? 499 : 500;
   const reported = isGatewayError(shown) ? { type: shown.errorType, message: shown.message } : null;
   run.finish({ outcome: left ? 'cancelled' : 'failed', status, error: left ? null : reported });

@@ -1,9 +1,9 @@
-import { contextCompression } from './context-compression.ts';
-import { fileParser } from './file-parser.ts';
-import { fusion } from './fusion.ts';
-import { moderation } from './moderation.ts';
+import { contextCompression } from './context-compression/index.ts';
+import { fileParser } from './file-parser/index.ts';
+import { fusion } from './fusion/index.ts';
+import { moderation } from './moderation/index.ts';
 import type { Plugin } from './plugin.ts';
-import { responseHealing } from './response-healing.ts';
+import { responseHealing } from './response-healing/index.ts';
 import { web } from './web.ts';
 import { webFetch } from './web-fetch.ts';
 

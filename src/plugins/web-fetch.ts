@@ -1,4 +1,4 @@
-import type { ChatTool } from '../schema/chat.ts';
+import type { ChatTool } from '../schema/chat/chat.ts';
 import { definePlugin, type Plugin } from './plugin.ts';
 
 /** Settings of the plugin `web-fetch`; a request may set each by itself, but for the first. */

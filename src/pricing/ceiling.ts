@@ -1,13 +1,14 @@
 import { add, multiply, type Pico, picoToNano } from '../base/money.ts';
 import type { Endpoint, PricedKind, Pricing, TokenPricing } from '../call/model.ts';
-import type { ChatRequest } from '../schema/chat.ts';
+import type { ChatRequest } from '../schema/chat/chat.ts';
+import { dearestWrite } from './cache-writes.ts';
 import { pricesUpTo } from './price.ts';
 import { ownSearches, type PromptBound } from './prompt-bound.ts';
 
 /** The highest possible cost of one attempt. */
 export interface Ceiling {
   promptTokens: number;
-  /** For all choices together. */
+  /** The tokens of all choices together. */
   completionTokens: number;
   nanoUsd: number;
   /** The largest output of one choice that the ceiling is based on. The provider knows this cap or must be sent it. */
@@ -26,21 +27,22 @@ export interface CeilingOptions {
    */
   minMaxTokens?: number;
   /**
-   * Whether `max_tokens` leaves reasoning out. true: only the context limits reasoning. A number: at most so many
-   * tokens. Default: not known, which counts as true for an endpoint that lists reasoning among its parameters.
+   * The reasoning that `max_tokens` does not limit. true: only the context limits reasoning. false: `max_tokens` limits
+   * it. A number: at most so many tokens. Default: not known, which counts as true for an endpoint that lists reasoning
+   * among its parameters.
    */
   reasoningBeside?: boolean | number | undefined;
   /** true: the provider honours `detail: "low"` of an image. Default false. */
   lowDetail?: boolean | undefined;
   /** true: the provider searches the web for every request. Default: if the name of the model says so. */
   alwaysSearches?: boolean | undefined;
-  /** How often the provider reads the prompt, and what it has written, where it searches. Default 1. */
+  /** The number of times that the provider reads the prompt, and its own text, when it searches. Default 1. */
   searchTurns?: number | undefined;
   /** true: the largest output is sent even if the prompt may leave no room for it. Default false. */
   alwaysSend?: boolean;
 }
 
-/** Names of models that search the web for every request, whatever it asks for. */
+/** Names of models that search the web for every request. */
 const searchingModel = /(?:^|[/:._-])(?:sonar|search|online|compound|browse)(?:[/:._-]|$)|deep-?research/i;
 
 function searches({ upstreamModel }: Endpoint, { alwaysSearches }: CeilingOptions): boolean {
@@ -53,11 +55,12 @@ const nameOfKind: Record<PricedKind, string> = {
   audioOutput: 'audio in the response',
   imageOutput: 'images in the response',
   search: 'web searches',
+  cacheWrite12h: 'prompt cache writes that are kept for 12 hours or longer',
 };
 
 /**
- * What keeps a ceiling from being known.
- * @returns null: nothing; '': the price of the endpoint; else a text that completes "the price of … is not known"
+ * The part whose price or limit is not known, so that there is no ceiling.
+ * @returns null: none; '': the price of the endpoint; else a text that completes "the price of … is not known"
  */
 export function unknownPart(prompt: PromptBound, endpoint: Endpoint, options: CeilingOptions): string | null {
   const { pricing } = endpoint;
@@ -67,12 +70,16 @@ export function unknownPart(prompt: PromptBound, endpoint: Endpoint, options: Ce
   );
   if (kind !== undefined) return nameOfKind[kind];
   if (prompt.kinds.has('search') && isSearchUnpriced(endpoint)) return nameOfKind.search;
+  if (prompt.kinds.has('cacheWrite12h') && pricing.cacheWrite12hPicoUsd === undefined) return nameOfKind.cacheWrite12h;
   return reasoningBeside(endpoint, options) === null
     ? 'reasoning beside max_tokens, which nothing limits without a context length,'
     : null;
 }
 
-/** Where the gateway itself switches a search tool on, its price must be known: those providers charge for each search. */
+/**
+ * Tells whether the price of searches is missing where the gateway itself adds a search tool: such providers charge for
+ * each search.
+ */
 function isSearchUnpriced({ searchesWeb, pricing }: Endpoint): boolean {
   return searchesWeb === true && pricing?.webSearchPicoUsd === undefined && pricing?.requestPicoUsd === undefined;
 }
@@ -85,7 +92,7 @@ function reasoningBeside(endpoint: Endpoint, { reasoningBeside: beside }: Ceilin
 
 const reasoningParameters: ReadonlySet<string> = new Set(['reasoning', 'reasoning_effort', 'include_reasoning']);
 
-/** Whether an endpoint lists a parameter of reasoning. */
+/** Tells whether an endpoint lists a parameter of reasoning. */
 export function takesReasoning({ supportedParameters }: Endpoint): boolean {
   return supportedParameters?.some((name) => reasoningParameters.has(name)) ?? false;
 }
@@ -132,7 +139,7 @@ export function affordableTokens(
   const sparePico = BigInt(Math.min(Math.floor(amountNanoUsd), Number.MAX_SAFE_INTEGER)) * 1000n - BigInt(fixedPico);
   if (sparePico < 0n) return 0;
   if (sparePico >= times(perTokenPico, maxTokens)) return maxTokens;
-  // Where nobody knows the endpoint's own cap, that of the request is the only one.
+  // If the endpoint's own cap is unknown, the request has the only cap.
   const isKnown = endpoint.maxCompletionTokens !== null || endpoint.contextLength !== null;
   const own = isKnown ? Math.max(naturalCap(endpoint, options), options.minMaxTokens ?? 0) : maxTokens;
   const natural = Math.min(maxTokens, own);
@@ -142,7 +149,7 @@ export function affordableTokens(
 
 interface WorstCase {
   promptTokens: number;
-  /** Output of each choice that `max_tokens` does not limit. */
+  /** The output of each choice that `max_tokens` does not limit. */
   extraTokens: number;
   /** All costs that do not depend on `max_tokens`, in pico-USD. */
   fixedPico: Pico;
@@ -163,7 +170,7 @@ function worstCase(prompt: PromptBound, endpoint: Endpoint, pricing: Pricing, op
     promptPicoUsd = Math.max(promptPicoUsd, dearestPrompt(prices));
     completionPicoUsd = Math.max(completionPicoUsd, dearestCompletion(prices));
   }
-  // What the model writes before a search is a part of the prompt behind it.
+  // Text that the model writes before a search becomes a part of the prompt after it.
   const writtenPico = multiply(turns - 1, promptPicoUsd);
   const perTokenPico = add(multiply(prompt.choices, completionPicoUsd), writtenPico);
   let fixedPico = multiply(promptTokens, promptPicoUsd);
@@ -195,8 +202,7 @@ function dearestPrompt(prices: TokenPricing): number {
   return Math.max(
     prices.promptPicoUsd,
     prices.cacheReadPicoUsd ?? 0,
-    prices.cacheWritePicoUsd ?? 0,
-    prices.cacheWriteHourPicoUsd ?? 0,
+    dearestWrite(prices),
     prices.audioPicoUsd ?? 0,
     prices.audioCacheReadPicoUsd ?? 0,
     prices.imageTokenPicoUsd ?? 0,
@@ -221,7 +227,7 @@ function capOf(request: ChatRequest, prompt: PromptBound, endpoint: Endpoint, op
   const { contextLength, maxCompletionTokens } = endpoint;
   const isKnown = maxCompletionTokens !== null || contextLength !== null;
   const natural = naturalCap(endpoint, options);
-  // Without a cap of the caller's, the longest output of the model would be held for a short question.
+  // Without a cap of the caller, a short question would hold the longest output of the model.
   const usual = asked === null ? Math.min(natural, options.defaultMaxTokens) : natural;
   if (asked !== null && (!isKnown || asked <= natural)) {
     return { maxTokens: Math.max(asked, least), mustSend: false, source: 'caller' };

@@ -1,4 +1,4 @@
-import type { ChatMessage, ChatRequest, Usage } from '../schema/chat.ts';
+import type { ChatMessage, ChatRequest, Usage } from '../schema/chat/chat.ts';
 import { mediaTokens } from './media-tokens.ts';
 import { silentFields } from './silent-fields.ts';
 import { TextCounter } from './text-counter.ts';
@@ -11,12 +11,11 @@ const tokensPerMessage = 4;
 
 /**
  * Estimates usage from the text, for a response without reported usage, or for one that was only partly received.
- * @param output  the received text, or its number of bytes
+ * @param outputBytes  the bytes of the received text
  */
-export function estimateUsage(request: ChatRequest, output: number | string): Usage {
-  const counter = new TextCounter();
-  const promptTokens = estimatePrompt(request, counter);
-  const completionTokens = estimateOutput(output, counter);
+export function estimateUsage(request: ChatRequest, outputBytes: number): Usage {
+  const promptTokens = estimatePrompt(request);
+  const completionTokens = estimateOutput(outputBytes);
   return {
     prompt_tokens: promptTokens,
     completion_tokens: completionTokens,
@@ -26,9 +25,12 @@ export function estimateUsage(request: ChatRequest, output: number | string): Us
   };
 }
 
-/** @param output  the received text, or its number of bytes */
-export function estimateOutput(output: number | string, counter = new TextCounter()): number {
-  return typeof output === 'string' ? counter.tokensOf(output) : Math.ceil(output / 3);
+/**
+ * One token for each three bytes. It depends on the bytes alone, so that the same text costs the same in any form: the
+ * bytes are all that is known of a stream that passes untouched.
+ */
+export function estimateOutput(bytes: number): number {
+  return Math.ceil(bytes / 3);
 }
 
 export function estimatePrompt(request: ChatRequest, counter: Counter = new TextCounter()): number {
@@ -37,7 +39,7 @@ export function estimatePrompt(request: ChatRequest, counter: Counter = new Text
   return tokens + estimateBeside(request, counter);
 }
 
-/** What of the prompt is not in its messages, such as tools. */
+/** Estimates the parts of the prompt beside its messages, such as tools. */
 export function estimateBeside(request: ChatRequest, counter: Counter): number {
   let tokens = 3;
   if (request.tools) tokens += counter.tokensOfJson(request.tools);

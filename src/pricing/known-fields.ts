@@ -22,9 +22,7 @@ const searchFields: ReadonlySet<string> = new Set([
   'return_related_questions',
 ]);
 
-/**
- * What is known of fields with fields of their own. Others in them, such as a kind of search that costs more, are not.
- */
+/** The known inner fields of a field. An unknown inner field may cost more, such as another kind of search. */
 const innerFields: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['web_search_options', new Set(['search_context_size', 'user_location', 'filters'])],
   [
@@ -43,7 +41,7 @@ const innerFields: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ],
 ]);
 
-/** Fields that cost no more than the tokens of their text, and of what the largest output limits. */
+/** Fields that cost no more than the tokens of their text, and the output up to its limit. */
 const textFields: ReadonlySet<string> = new Set([
   'tool_choice',
   // Steers the sandbox. Other providers know no such field.
@@ -176,7 +174,7 @@ const partFields: ReadonlySet<string> = new Set([
   'uuid',
 ]);
 
-/** Whether a field of the request asks the provider to search the web. */
+/** Tells whether a field of the request asks the provider to search the web. */
 export function asksForSearch(name: string, value: unknown): boolean {
   if (!value) return false;
   return name === 'venice_parameters'
@@ -185,9 +183,9 @@ export function asksForSearch(name: string, value: unknown): boolean {
 }
 
 /**
- * The field, or the field in it, of which nobody knows what it may cost.
+ * The field, or its inner field, whose cost is unknown.
  * @param name  none of `silentFields`, which cost nothing
- * @returns null: it costs no more than is held for its text, or for searches
+ * @returns null: the field costs no more than is held for its text, or for searches
  */
 export function unknownField(name: string, value: unknown): string | null {
   const inner = innerFields.get(name);
@@ -197,12 +195,12 @@ export function unknownField(name: string, value: unknown): string | null {
   return further === undefined ? null : `${name}.${further}`;
 }
 
-/** The same for a field of a message. */
+/** Does the same for a field of a message. */
 export function unknownMessageField(name: string): string | null {
   return messageFields.has(name) ? null : `messages[].${name}`;
 }
 
-/** The same for a field of a content part. */
+/** Does the same for a field of a content part. */
 export function unknownPartField(name: string): string | null {
   return partFields.has(name) ? null : `messages[].content[].${name}`;
 }

@@ -2,6 +2,7 @@ import type { calcPrice, ModelInfo, ModelPrice, TieredPrices } from '@pydantic/g
 import { LRUCache } from 'lru-cache';
 import { parsePrice } from '../base/money.ts';
 import type { LongPromptPricing, Pricing, TokenPricing } from '../call/model.ts';
+import { withCacheWrites } from './cache-writes.ts';
 import { withUnknownKinds } from './unknown-kinds.ts';
 
 /** The prices that providers publish. */
@@ -43,7 +44,7 @@ const listedProviders: ReadonlyMap<string, string> = new Map([
   ['z-ai', 'zai'],
 ]);
 
-/** Whether a lookup makes sense. No model has so long a name, and the list matches names against patterns. */
+/** Tells whether a lookup makes sense. No model has so long a name, and the list matches names against patterns. */
 export function mayHaveListPrice(providerSlug: string, upstreamModel: string): boolean {
   return upstreamModel.length <= 200 && listedProviders.has(providerSlug);
 }
@@ -73,7 +74,7 @@ export function listPrices(calculate: typeof calcPrice): ListPrices {
   };
 }
 
-/** The entry of exactly this model at this provider, with the price of the moment. */
+/** Finds the entry of exactly this model at this provider, with its present price. */
 function entryOf(calculate: typeof calcPrice, providerId: string, upstreamModel: string, nowMs: number) {
   const found = look(calculate, providerId, upstreamModel, nowMs);
   if (!found) return null;
@@ -98,7 +99,7 @@ function look(calculate: typeof calcPrice, providerId: string, model: string, no
 const release = /^(?:-latest|[-@](?:20\d{6}|20\d\d-\d\d-\d\d)|-\d{3}|-v\d+|:\d+)*$/;
 
 /**
- * Whether an entry of the list is this very model and not a related one. The list matches names by beginnings and
+ * Tells whether an entry of the list is this very model and not a related one. The list matches names by beginnings and
  * parts. So it may take a model that is newer than the list for a cheaper one: `claude-sonnet-5.5` begins like
  * `claude-sonnet-5`.
  */
@@ -111,12 +112,12 @@ function isNamed({ id, match }: ModelInfo, name: string): boolean {
 
 function literals(match: ModelInfo['match']): string[] {
   if ('or' in match) return match.or.flatMap(literals);
-  // Patterns, and conditions that must hold together, give no exact names.
+  // Patterns, and conditions that must hold together, are no exact names.
   if ('and' in match || 'regex' in match) return [];
   return Object.values(match);
 }
 
-/** Names of models that are not only for text and images that cost as text. */
+/** Names of models for other media than text, or for images that cost more than text. */
 const ofOtherMedia = /audio|realtime|image|tts|transcri|speech|whisper|voxtral|live/i;
 /** Names of models that never respond with text alone. */
 const ofMediaOutput = { imageOutputPicoUsd: /image/i, audioOutputPicoUsd: /tts|realtime|live/i };
@@ -132,9 +133,9 @@ function pricingFor(name: string, id: string, listed: ModelPrice): Pricing | nul
   if (pricing === null) return null;
   for (const [price, pattern] of Object.entries(ofMediaOutput))
     if (pattern.test(name) && pricing[price as keyof typeof ofMediaOutput] === undefined) return null;
-  // The price of searches is that of the model without them.
+  // A price of searches belongs to the model without search in its name.
   if (ofSearch.test(name) && !ofSearch.test(id)) delete pricing.webSearchPicoUsd;
-  return withUnknownKinds(pricing, !ofOtherMedia.test(name));
+  return withUnknownKinds(withCacheWrites(pricing, name), !ofOtherMedia.test(name));
 }
 
 type Prices = Record<string, number | TieredPrices | undefined>;

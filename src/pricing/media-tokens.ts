@@ -1,11 +1,13 @@
 import type { PricedKind } from '../call/model.ts';
 import { wavSeconds } from './wav.ts';
 
-/** Tokens of an image, audio, video or file. Providers count them by their own rules, which nobody else can apply. */
+/**
+ * The tokens of an image, audio, video or file. Providers count them by rules of their own, which only they can apply.
+ */
 export interface MediaTokens {
-  /** More than any known provider counts. */
+  /** An upper bound for every known provider. */
   most: number;
-  /** The same at a provider that honours `detail: "low"`, where the request asks for it. */
+  /** The upper bound at a provider that honours `detail: "low"`, if the request asks for it. */
   mostLowDetail?: number;
   /** The prices that may apply to them. */
   kinds: readonly PricedKind[];
@@ -24,9 +26,9 @@ export const imageTokens: MediaTokens = { most: 50_000, typical: 1_000, kinds: [
  */
 const smallImageTokens: MediaTokens = { ...imageTokens, mostLowDetail: 3_000, typical: 100 };
 
-/** A second of audio: usually 10 to 25 tokens, 32 with Gemini. */
+/** The tokens of a second of audio: usually 10 to 25, and 32 with Gemini. */
 const perAudioSecond = { most: 32, typical: 20 };
-/** A provider may round up, or add tokens at the beginning. */
+/** The least tokens of audio: a provider may round up, or add tokens at the beginning. */
 const leastAudio = 100;
 /**
  * The longest audio that a provider takes: nine and a half hours, with Gemini. Neither the size nor the declared format
@@ -34,7 +36,7 @@ const leastAudio = 100;
  */
 const longestAudioSeconds = 34_200;
 
-/** Bytes of a usual second, by the declared format. */
+/** The bytes of a usual second, by the declared format. */
 const usualAudioBytes: Record<string, number> = { mp3: 16_000, wav: 32_000, pcm16: 48_000 };
 const otherAudioBytes = 12_000;
 

@@ -3,31 +3,31 @@ import type { WorkspaceId } from '../call/workspace.ts';
 
 /**
  * The output of earlier requests, by workspace and by kind of request. Each workspace has its own: no tenant changes
- * what is held for another. In memory, for one process.
+ * the hold of another. In memory, for one process.
  */
 export interface OutputEstimates {
-  /** So many tokens of output were enough for 99 of 100 earlier requests; null: too few are known. */
+  /** The output tokens that were enough for 99 of 100 earlier requests; null: too few are known. */
   enough(workspaceId: WorkspaceId, kind: string): number | null;
-  /** @param tokens  of output, for all choices together */
+  /** @param tokens  the output tokens of all choices together */
   learn(workspaceId: WorkspaceId, kind: string, tokens: number): void;
 }
 
-/** So many requests of a kind must be known. Of fewer, nobody can tell what 99 of 100 need. */
+/** The fewest known requests of a kind: fewer do not show the need of 99 of 100. */
 export const leastSamples = 100;
-/** At so many, all count half from then on, so that the estimate follows what is sent now. */
+/** The number of requests at which all counts are halved, so that the estimate follows recent requests. */
 const mostSamples = 2_000;
-/** At most some 8 MB. What is dropped is held at its worst case again. */
+/** The most workspaces, in some 8 MB. A dropped workspace gets worst-case holds again. */
 const maxWorkspaces = 500;
-/** A workspace drops only kinds of its own. */
+/** The most kinds of a workspace, which drops only its own. */
 const maxKinds = 32;
 
 /** Each bucket ends 2^(1/4) times above the one before: an estimate is at most 19 % above the true percentile. */
 const bucketsPerOctave = 4;
-/** Up to 2^27 tokens. */
+/** The number of buckets, up to 2^27 tokens. */
 const bucketCount = 27 * bucketsPerOctave + 1;
 
 interface Kind {
-  /** By bucket. */
+  /** The number of requests by bucket. */
   counts: Float32Array;
   total: number;
 }
@@ -64,7 +64,7 @@ export function createOutputEstimates(): OutputEstimates {
   };
 }
 
-/** The end of the bucket of the percentile: not below what was seen. */
+/** The end of the bucket of the percentile, which is at least the true percentile. */
 function percentile99({ counts, total }: Kind): number {
   let above = 0;
   for (let bucket = bucketCount - 1; bucket > 0; bucket--) {

@@ -1,4 +1,4 @@
-import type { ChatRequest, Usage } from '../schema/chat.ts';
+import type { ChatRequest, Usage } from '../schema/chat/chat.ts';
 
 /**
  * The most bytes of text in one token. The longest tokens of the common vocabularies are runs of 128 spaces. A provider
@@ -6,12 +6,12 @@ import type { ChatRequest, Usage } from '../schema/chat.ts';
  */
 export const mostBytesPerToken = 128;
 
-/** Whether a response with so much text can have so few tokens. */
+/** Tells whether a response with so much text can have so few tokens. */
 export function isPlausibleOutput({ completion_tokens }: Usage, textBytes: number): boolean {
   return completion_tokens * mostBytesPerToken >= textBytes;
 }
 
-/** Whether the text of a request can have so few tokens. Looks at lengths only, since every response is checked. */
+/** Tells whether the text of a request can have so few tokens. Reads lengths only, since every response is checked. */
 export function isPlausiblePrompt({ prompt_tokens }: Usage, { messages }: ChatRequest): boolean {
   const most = prompt_tokens * mostBytesPerToken;
   let units = 0;

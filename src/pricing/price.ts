@@ -1,12 +1,13 @@
 import { definedOnly } from '../base/defined-only.ts';
 import { add, multiply, nanoToUsd, type Pico, picoToNano } from '../base/money.ts';
 import type { Pricing, TokenPricing } from '../call/model.ts';
-import type { Usage } from '../schema/chat.ts';
+import type { Usage } from '../schema/chat/chat.ts';
+import { halfDayWritePrice, hourWritePrice, longHour, writePrice } from './cache-writes.ts';
 
 /** Integer nano-USD. The parts add up exactly to the total. */
 export interface Cost {
   totalNanoUsd: number;
-  /** Tokens and images of the prompt. */
+  /** The cost of tokens and images of the prompt. */
   promptNanoUsd: number;
   completionNanoUsd: number;
   /** The price per request, and searches. */
@@ -18,6 +19,7 @@ export type TokenKind =
   | 'cacheRead'
   | 'cacheWrite'
   | 'cacheWriteHour'
+  | 'cacheWrite12h'
   | 'audio'
   | 'audioCacheRead'
   | 'image'
@@ -58,8 +60,8 @@ export function priceUsage(usage: Usage, pricing: Pricing, promptImages = 0): Co
 export function splitPrompt({ prompt_tokens, prompt_tokens_details: details }: Usage, prices: TokenPricing) {
   const plain = prices.promptPicoUsd;
   const cacheRead = prices.cacheReadPicoUsd ?? plain;
-  const cacheWrite = prices.cacheWritePicoUsd ?? plain;
   const hour = count(details?.cache_write_1h_tokens);
+  const halfDay = count(details?.cache_write_12h_tokens);
   let read = count(details?.cached_tokens);
   let audio = count(details?.audio_tokens);
   let readAudio = 0;
@@ -71,9 +73,10 @@ export function splitPrompt({ prompt_tokens, prompt_tokens_details: details }: U
   }
   const kinds: PricedTokens[] = [];
   take(kinds, 'cacheRead', read, cacheRead);
-  // Tokens cached for an hour are also counted in `cache_write_tokens`.
-  take(kinds, 'cacheWrite', Math.max(count(details?.cache_write_tokens) - hour, 0), cacheWrite);
-  take(kinds, 'cacheWriteHour', hour, prices.cacheWriteHourPicoUsd ?? cacheWrite);
+  // Tokens cached for longer are also counted in `cache_write_tokens`.
+  take(kinds, 'cacheWrite', Math.max(count(details?.cache_write_tokens) - hour - halfDay, 0), writePrice(prices));
+  take(kinds, 'cacheWriteHour', hour, hourWritePrice(prices));
+  take(kinds, 'cacheWrite12h', halfDay, halfDayWritePrice(prices));
   take(kinds, 'audio', audio, prices.audioPicoUsd ?? plain);
   take(kinds, 'audioCacheRead', readAudio, prices.audioCacheReadPicoUsd ?? cacheRead);
   take(kinds, 'image', count(details?.image_tokens), prices.imageTokenPicoUsd ?? plain);
@@ -128,7 +131,7 @@ function count(value: unknown): number {
   return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0;
 }
 
-/** The prices for a prompt of this length. */
+/** The prices of tokens for a prompt of this length. */
 export function tokenPrices(pricing: Pricing, promptTokens: number): TokenPricing {
   return pricing.longPrompts ? (pricesUpTo(pricing, promptTokens).at(-1) as TokenPricing) : pricing;
 }
@@ -139,7 +142,7 @@ export function pricesUpTo(pricing: Pricing, promptTokens: number): TokenPricing
   const reached = pricing.longPrompts
     .filter(({ abovePromptTokens }) => promptTokens > abovePromptTokens)
     .sort((a, b) => a.abovePromptTokens - b.abovePromptTokens)
-    .map((prices) => ({ ...pricing, ...definedOnly(prices) }));
+    .map((prices) => ({ ...pricing, ...longHour(pricing, definedOnly(prices)), ...definedOnly(prices) }));
   return [pricing, ...reached];
 }
 

@@ -1,6 +1,8 @@
+import type { Ask } from '../call/ask.ts';
 import type { PricedKind } from '../call/model.ts';
-import { originOf, type ResponsesObject, type ResponsesOrigin } from '../call/responses-origin.ts';
-import type { ChatMessage, ChatRequest, FilePart } from '../schema/chat.ts';
+import type { Native, NativeObject } from '../call/native.ts';
+import type { ChatMessage, ChatRequest, FilePart } from '../schema/chat/chat.ts';
+import { noteWrites, noteWritesIn } from './cache-writes.ts';
 import { asksForSearch, unknownField, unknownMessageField, unknownPartField } from './known-fields.ts';
 import { earlierAudioTokens, imageTokens, mediaTokens } from './media-tokens.ts';
 import { boundItems } from './native-items.ts';
@@ -10,13 +12,13 @@ import { type Effort, jsonBound, newEffort, quotedBound, textBound } from './tok
 
 /** Upper bounds of a request for any endpoint. Counted once and used for every endpoint. */
 export interface PromptBound {
-  /** Text and media. Never fewer than a provider counts. */
+  /** The tokens of text and media, at least as many as a provider counts. */
   tokens: number;
   /** The part of `tokens` that stands for media. Nobody but the provider can count them. */
   mediaTokens: number;
   /** The part of `mediaTokens` that a provider does not count if it honours `detail: "low"`. */
   lowDetailTokens: number;
-  /** What the request needs a price of, beside text. */
+  /** The kinds of content beside text for which the request needs a price. */
   kinds: ReadonlySet<PricedKind>;
   /** Images in the prompt: some providers charge a price for each. */
   images: number;
@@ -30,16 +32,16 @@ export interface PromptBound {
    * Tokens that the provider's own tools may add to the prompt, turn by turn. Not part of `tokens`, nor of the context.
    */
   toolTokens: number;
-  /** Paths of fields of which nobody knows what they make a provider do, and charge. */
+  /** Paths of fields with an unknown effect and an unknown cost. */
   unknownFields: ReadonlySet<string>;
 }
 
 /** The bound while it is counted. */
 type Counting = PromptBound & { kinds: Set<PricedKind>; unknownFields: Set<string>; effort: Effort };
 
-/** What searches of the provider itself may come to. */
+/** The most that searches of the provider itself may add. */
 export const ownSearches = {
-  /** Pages that a search reads, again in every turn. */
+  /** The tokens of the pages that a search reads, again in every turn. */
   tokens: 200_000,
   searches: 20,
 };
@@ -49,13 +51,13 @@ export const ownSearches = {
  * date, and the marks around the prompt.
  */
 const tokensPerRequest = 1_024;
-/** The marks around a message, and its role. */
+/** The tokens of the marks around a message, and of its role. */
 const tokensPerMessage = 16;
-/** The instructions for calling tools: command-r7b 900, llama-4 690, Claude 530. */
+/** The tokens of instructions for calling tools: command-r7b 900, llama-4 690, Claude 530. */
 const tokensForTools = 1_536;
 const tokensPerTool = 32;
 const tokensPerToolCall = 32;
-/** The instructions that a response must be JSON of a certain schema. */
+/** The tokens of the instructions that a response must be JSON of a certain schema. */
 const tokensForFormat = 512;
 /** More searches than any provider runs for a request. */
 const mostSearches = 1_000;
@@ -63,7 +65,7 @@ const mostSearches = 1_000;
 const mostNamed = 10;
 
 /** Counts an upper bound of the prompt's tokens. Linear in the size of the request. */
-export function boundPrompt(request: ChatRequest): PromptBound {
+export function boundPrompt({ request, native }: Pick<Ask, 'request' | 'native'>): PromptBound {
   const effort = newEffort();
   const fields = request as Record<string, unknown>;
   const bound: Counting = {
@@ -79,12 +81,19 @@ export function boundPrompt(request: ChatRequest): PromptBound {
     unknownFields: new Set(),
     effort,
   };
-  const counted = addTools(bound, request);
-  const origin = originOf(request);
+  const inTools = addTools(bound, request, native);
+  noteWritesIn(bound.kinds, native?.hostedTools);
   const ownEffort = newEffort();
-  for (const message of request.messages) {
-    if (origin === null) addMessage(bound, message);
-    else addWithItems(bound, message, itemsOf(message, origin, counted), ownEffort);
+  for (const [at, message] of request.messages.entries()) {
+    const items = native?.items[at] ?? null;
+    if (items === null) addMessage(bound, message);
+    else
+      addWithItems(
+        bound,
+        message,
+        items.filter((item) => !inTools.has(item)),
+        ownEffort,
+      );
   }
   if (request.response_format) bound.tokens += tokensForFormat + jsonBound(request.response_format, effort);
   bound.tokens += bound.predictedTokens;
@@ -92,26 +101,27 @@ export function boundPrompt(request: ChatRequest): PromptBound {
   return bound;
 }
 
-const none: ReadonlySet<ResponsesObject> = new Set();
+const none: ReadonlySet<NativeObject> = new Set();
 
 /**
- * The tools, in the form that takes more: as chat tools, or as a Responses request has them.
+ * Adds the tools in the longer of two forms: as chat tools, or as a Responses request has them.
  * @returns the items that were counted as tools
  */
-function addTools(bound: Counting, request: ChatRequest): ReadonlySet<ResponsesObject> {
+function addTools(bound: Counting, request: ChatRequest, native: Native | null): ReadonlySet<NativeObject> {
   const { effort } = bound;
   let tokens = 0;
   for (const tool of request.tools ?? []) {
     tokens += tokensPerTool + jsonBound(tool, effort);
+    noteWritesIn(bound.kinds, tool);
     if (tool.type !== 'function') addSearches(bound, tool);
   }
-  const native = nativeToolsOf(request, effort);
-  if (native !== null) tokens = Math.max(tokens, native.tools * tokensPerTool + native.tokens);
-  if (request.tools || native?.tools) bound.tokens += tokensForTools + tokens;
-  return native?.counted ?? none;
+  const own = native === null ? null : nativeToolsOf(request, native, effort);
+  if (own !== null) tokens = Math.max(tokens, own.tools * tokensPerTool + own.tokens);
+  if (request.tools || own?.tools) bound.tokens += tokensForTools + tokens;
+  return own?.counted ?? none;
 }
 
-/** What the response is to hold beside text. */
+/** The kinds of content beside text that the response must have. */
 function outputKinds(request: ChatRequest): Set<PricedKind> {
   const kinds = new Set<PricedKind>();
   const { modalities = [], image_config } = request;
@@ -123,17 +133,35 @@ function outputKinds(request: ChatRequest): Set<PricedKind> {
 function addField(bound: Counting, name: string, value: unknown): void {
   if (value === null || value === undefined) return;
   if (asksForSearch(name, value)) addSearches(bound, value);
+  noteFieldWrites(bound, name, value);
   if (silentFields.has(name)) return;
   bound.tokens += quotedBound(name, bound.effort) + jsonBound(value, bound.effort);
   addUnknown(bound, unknownField(name, value));
 }
+
+function noteFieldWrites({ kinds }: Counting, name: string, value: unknown): void {
+  if (name === 'cache_control' || name === 'prompt_cache_options') noteWrites(kinds, value);
+  else if (!counted.has(name) && typeof value === 'object') noteWritesIn(kinds, value);
+}
+
+/** Fields whose marks are noted where they are counted, or that only the gateway reads. */
+const counted: ReadonlySet<string> = new Set([
+  'messages',
+  'tools',
+  'response_format',
+  'prediction',
+  'plugins',
+  'provider',
+  'metadata',
+  'trace',
+]);
 
 function addUnknown({ unknownFields }: Counting, path: string | null): void {
   // More would only make an error longer.
   if (path !== null && unknownFields.size < mostNamed) unknownFields.add(path.slice(0, 80));
 }
 
-/** @param settings  may say how many searches or results it asks for */
+/** @param settings  may contain a number of searches or results */
 function addSearches(bound: Counting, settings: unknown): void {
   bound.kinds.add('search');
   bound.toolTokens = ownSearches.tokens;
@@ -150,7 +178,10 @@ function largestNumber(value: unknown, depth = 0): number {
   return largest;
 }
 
-/** `n` and similar fields reach us as unknown fields of any type. The provider refuses a value that is no number. */
+/**
+ * The number of choices. `n` and similar fields arrive as unknown fields of any type. The provider refuses a value that
+ * is no number.
+ */
 function choicesOf({ n, best_of }: Record<string, unknown>): number {
   let choices = 1;
   for (const value of [n, best_of]) {
@@ -170,6 +201,9 @@ function addMessage(bound: Counting, message: ChatMessage): void {
       case 'content':
         addContent(bound, message);
         break;
+      case 'cache_control':
+        noteWrites(bound.kinds, value);
+        break;
       case 'tool_calls':
         addToolCalls(bound, value);
         break;
@@ -182,28 +216,22 @@ function addMessage(bound: Counting, message: ChatMessage): void {
         break;
       default:
         bound.tokens += quotedBound(field, effort) + jsonBound(value, effort);
+        noteWritesIn(bound.kinds, value);
         addUnknown(bound, unknownMessageField(field));
     }
   }
 }
 
-function itemsOf(
-  message: ChatMessage,
-  { itemsOf: made }: ResponsesOrigin,
-  counted: ReadonlySet<ResponsesObject>,
-): readonly ResponsesObject[] {
-  return (made.get(message) ?? []).filter((item) => !counted.has(item));
-}
-
 /**
- * Either the message is sent, or the items that it was made of: the longer of the two counts.
- * @param effort  for the items: what may be normalized of the messages is not spent on them
+ * Adds a message or the items that it was made of, whichever is longer, since only one of them is sent.
+ * @param effort  for the items, so that they do not use up the effort for the messages
  */
-function addWithItems(bound: Counting, message: ChatMessage, items: readonly ResponsesObject[], effort: Effort): void {
+function addWithItems(bound: Counting, message: ChatMessage, items: readonly NativeObject[], effort: Effort): void {
   const { tokens, mediaTokens: media, images } = bound;
   addMessage(bound, message);
   const addedMedia = bound.mediaTokens - media;
   const own = boundItems(items, effort);
+  noteWritesIn(bound.kinds, items);
   bound.tokens += Math.max(own.tokens - (bound.tokens - tokens - addedMedia), 0);
   const further = own.media.reduce((sum, { most }) => sum + most, 0) - addedMedia;
   if (further > 0) addMedia(bound, further, [...new Set(own.media.flatMap(({ kinds }) => kinds))]);
@@ -230,6 +258,7 @@ function addPartField(
   ofText: (text: string, effort: Effort) => number,
 ): void {
   const { effort } = bound;
+  if (field === 'cache_control') noteWrites(bound.kinds, value);
   if (value === null || value === undefined || field === 'type' || field === 'cache_control') return;
   const media = mediaTokens(field, value);
   if (media) {
@@ -255,7 +284,7 @@ function addToolCalls(bound: Counting, calls: unknown): void {
   for (const call of calls) {
     bound.tokens += tokensPerToolCall + jsonBound(call, bound.effort);
     const text: unknown = call?.function?.arguments;
-    // A template may write the text as the JSON in it, with more spaces, and indented.
+    // A template may write the arguments as JSON with more spaces, and indented.
     if (typeof text === 'string') bound.tokens += quotedBound(text, bound.effort);
   }
 }

@@ -1,4 +1,4 @@
-import type { Usage } from '../schema/chat.ts';
+import type { Usage } from '../schema/chat/chat.ts';
 
 /**
  * Usage of several generations, together. One is itself. Costs in USD stay exact to the nano-dollar.
@@ -9,7 +9,9 @@ export function sumUsage(usages: readonly Usage[]): Usage {
   return more.reduce((sum, usage) => addedTo(sum, usage) as Usage, first);
 }
 
-/** Counts are added up, members that only one has are kept, flags hold where they hold for one. */
+/**
+ * Adds members: counts are added up, a member that only one side has stays, a flag is true if it is true on one side.
+ */
 function addedTo(sum: object, more: object): object {
   const added: Record<string, unknown> = { ...sum };
   for (const [name, value] of Object.entries(more)) added[name] = plus(added[name], value);
@@ -24,7 +26,7 @@ function plus(before: unknown, value: unknown): unknown {
   return before;
 }
 
-/** Sums of decimal fractions are off by less than a nano-dollar. */
+/** Rounds to the nano-dollar: a sum of decimal fractions is off by less than that. */
 function rounded(sum: number): number {
   return Number.isSafeInteger(sum) ? sum : Math.round(sum * 1e9) / 1e9;
 }

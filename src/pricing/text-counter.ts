@@ -1,23 +1,23 @@
 import { estimateTokenCount } from 'tokenx';
 
 /**
- * How much text of one estimate is counted, in UTF-16 units: 15 ms. Counting takes 60 ms per million, and a request may
- * hold thirty.
+ * The most text of one estimate that is counted, in UTF-16 units: 15 ms. Counting takes 60 ms per million, and a
+ * request may have thirty million.
  */
 const countedUnits = 256 * 1024;
 
 /**
- * What a text that is too long is judged by: its beginning, and where too little is left for that, all that was
- * counted.
+ * The length of the beginning by which a longer text is estimated. If too little effort is left for that, all counted
+ * texts are the measure.
  */
 const sampleUnits = 4096;
 
-/** A token for every three characters: rather too many than too few for most languages. */
+/** The least tokens per character: too many rather than too few for most languages. */
 const leastPerUnit = 1 / 3;
 
 /**
- * Estimates the tokens of texts, with one budget for all of them. What is beyond it is taken to be like what was
- * counted, and to have at least one token in three characters.
+ * Estimates the tokens of texts, with one budget of effort for all of them. A text beyond the budget counts like the
+ * counted ones, and as at least one token in three characters.
  */
 export class TextCounter {
   #unitsLeft = countedUnits;
@@ -39,7 +39,7 @@ export class TextCounter {
     return tokens;
   }
 
-  /** Of an object or a list, written as JSON. Skips numbers, flags, and words such as `auto`: they are settings. */
+  /** Counts an object or a list, written as JSON. Skips numbers, flags, and words such as `auto`: they are settings. */
   tokensOfJson(value: unknown): number {
     if (typeof value !== 'object' || value === null) return 0;
     const units = unitsOfJson(value);
@@ -52,7 +52,7 @@ export class TextCounter {
   }
 }
 
-/** Roughly how long a value is as JSON, without writing it: what is long is in its texts. */
+/** The rough length of a value as JSON, without writing it: long values are long because of their texts. */
 function unitsOfJson(value: unknown): number {
   switch (typeof value) {
     case 'string':

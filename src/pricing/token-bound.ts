@@ -1,3 +1,5 @@
+import { hasLongRun, pieceEnd } from '../base/text/normal-form.ts';
+
 /**
  * Upper bounds for the tokens of texts, JSON and media, for any model. We need no tokenizer: the tokenizers of models
  * (byte-level BPE, or word parts with a fallback to bytes) give every token at least one byte of its own. So a text has
@@ -5,13 +7,13 @@
  * templates that write JSON into the prompt.
  */
 
-/** How much text of a request may still be normalized, in UTF-16 units: normalizing takes 40 ms per million. */
+/** The text of a request that may still be normalized, in UTF-16 units: normalizing takes 40 ms per million. */
 export interface Effort {
   unitsLeft: number;
 }
 
 export function newEffort(): Effort {
-  return { unitsLeft: 1_000_000 };
+  return { unitsLeft: 500_000 };
 }
 
 /** The largest growth of a character in UTF-8: U+FDFA becomes eighteen letters. */
@@ -41,23 +43,47 @@ function utf8Bytes(text: string): number {
   return bytes;
 }
 
-/** Some tokenizers first bring a text into the normal form NFC or NFKC. The longest of the three forms counts. */
+/**
+ * The bound of a text. Some tokenizers first bring a text into the normal form NFC or NFKC, so the longest of the three
+ * forms counts.
+ */
 export function textBound(text: string, effort: Effort): number {
   const bytes = utf8Bytes(text);
   // ASCII text is in every normal form.
   if (bytes === text.length) return bytes;
-  if (text.length > effort.unitsLeft) return bytes * longestNormalForm;
-  effort.unitsLeft -= text.length;
-  const compatible = text.normalize('NFKC');
+  if (text.length > effort.unitsLeft || hasLongRun(text)) return bytes * longestNormalForm;
+  let compatible = 0;
+  let composed = 0;
+  for (let at = 0; at < text.length; ) {
+    const end = pieceEnd(text, at);
+    const piece = text.slice(at, end);
+    const most = pieceBound(piece, effort);
+    compatible += most.compatible;
+    composed += most.composed;
+    at = end;
+  }
+  return Math.max(bytes, compatible, composed);
+}
+
+/** The bytes of both normal forms. Some letters become eighteen, and the longer text is paid for, too. */
+function pieceBound(piece: string, effort: Effort): { compatible: number; composed: number } {
+  const bytes = utf8Bytes(piece);
+  if (effort.unitsLeft < piece.length) {
+    const most = bytes * longestNormalForm;
+    return { compatible: most, composed: most };
+  }
+  effort.unitsLeft -= piece.length;
+  const compatible = piece.normalize('NFKC');
   // Text in NFKC is also in NFC, and nearly every text is in NFKC.
-  if (compatible === text) return bytes;
-  const composed = text.normalize('NFC');
-  return Math.max(bytes, utf8Bytes(compatible), composed === text ? 0 : utf8Bytes(composed));
+  if (compatible === piece) return { compatible: bytes, composed: bytes };
+  effort.unitsLeft -= 2 * compatible.length;
+  const composed = piece.normalize('NFC');
+  return { compatible: utf8Bytes(compatible), composed: composed === piece ? bytes : utf8Bytes(composed) };
 }
 
 /**
- * A text inside JSON: quotes, escapes, and all characters that an encoder may escape without need, such as non-ASCII
- * characters and those that matter in HTML.
+ * The bound of a text inside JSON: quotes, escapes, and all characters that an encoder may escape without need, such as
+ * non-ASCII characters and those that matter in HTML.
  */
 export function quotedBound(text: string, effort: Effort): number {
   escaped ??= escapedLengths();
@@ -90,7 +116,7 @@ function shortQuoted(text: string, lengths: Uint8Array): number | null {
 
 let escaped: Uint8Array | null = null;
 
-/** For each byte of UTF-8: the length of the escape for the character that begins with the byte. */
+/** By first byte of a character in UTF-8: the length of the character's escape. */
 function escapedLengths(): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => {
     if (byte < 0x20) return 6;
@@ -107,8 +133,8 @@ function escapedLengths(): Uint8Array {
 const longestNumber = 25;
 
 /**
- * A value written as JSON, possibly indented. Each bracket and comma may be followed by a line break and up to four
- * spaces per level. Tokenizers take sixteen or more spaces as one token.
+ * The bound of a value written as JSON, possibly indented. Each bracket and comma may be followed by a line break and
+ * up to four spaces per level. Tokenizers take sixteen or more spaces as one token.
  */
 export function jsonBound(value: unknown, effort: Effort, depth = 0): number {
   switch (typeof value) {

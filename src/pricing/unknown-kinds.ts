@@ -1,9 +1,9 @@
 import type { PricedKind, Pricing } from '../call/model.ts';
 
 /**
- * Marks what a published price does not tell. Audio and generated images cost a multiple of text nearly everywhere, and
- * searches are never part of a token's price: where the list has no price of them, nobody knows it.
- * @param imagesAsText  whether an image of the prompt is known to cost as much as text with as many tokens
+ * Marks the kinds of tokens that a published price does not cover. Audio and generated images cost a multiple of text
+ * nearly everywhere. Searches are never part of a token's price, so a list without their price leaves it unknown.
+ * @param imagesAsText  true: an image of the prompt is known to cost as much as text with as many tokens
  */
 export function withUnknownKinds(pricing: Pricing, imagesAsText: boolean): Pricing {
   const kinds: PricedKind[] = [];

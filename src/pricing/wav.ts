@@ -1,17 +1,20 @@
 import { fromBase64 } from '../base/base64.ts';
 
 const headerBytes = 44;
-/** 45 bytes. */
+/** The base64 characters of the header, 45 bytes. */
 const headerCharacters = 60;
+/** The beginning of "RIFF" in base64. */
+const riff = 'UklGR';
 
 /**
- * The length of uncompressed WAV audio. A header may lie, so that only the one plain form is read whose numbers agree
- * with each other and with the size of the data, and whose second has at least 8,000 bytes: decoders cannot read it in
- * two ways.
+ * The length of uncompressed WAV audio. A header may lie. So only the one plain form is read whose numbers agree with
+ * each other and with the size of the data, and whose second has at least 8,000 bytes: decoders cannot read it in two
+ * ways.
  * @param base64  the complete file
  * @returns null: the audio is in any other form
  */
 export function wavSeconds(base64: string): number | null {
+  if (!base64.startsWith(riff)) return null;
   const header = fromBase64(base64.slice(0, headerCharacters));
   if (header === null || header.length < headerBytes || base64.length % 4 !== 0) return null;
   const bytes = (base64.length / 4) * 3 - (base64.endsWith('==') ? 2 : base64.endsWith('=') ? 1 : 0);

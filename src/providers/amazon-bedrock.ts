@@ -1,13 +1,14 @@
-import { bedrockConverse } from '../dialects/bedrock-converse.ts';
+import { bedrockConverse } from '../dialects/bedrock-converse/index.ts';
 import { type Auth, bearer, type Credential, defineProvider } from './provider.ts';
 
-/** Keys that signatures are made with, by credential: each is good for a day, and takes four hashes to make. */
+/** The keys of signatures, by credential. Each is valid for a day, and takes four hashes to make. */
 const signingKeys = new WeakMap<Credential, Map<string, ArrayBuffer>>();
-/** Of earlier days nothing is needed. */
+/** The most signing keys of one credential: keys of earlier days are not needed. */
 const mostSigningKeys = 4;
 
 /**
- * A key of the Bedrock API goes into a header. With a secret access key the request is signed, its body included.
+ * Signs in at AWS. A key of the Bedrock API goes into a header. A secret access key signs the request, its body
+ * included.
  * @see https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  * @see https://docs.aws.amazon.com/bedrock/latest/userguide/api-keys-use.html
  */
@@ -81,7 +82,7 @@ export const amazonBedrock = defineProvider({
     },
     oneOf: [['apiKey'], ['accessKeyId', 'secretAccessKey']],
   },
-  // The provider goes on with a stream that was closed.
+  // The provider goes on with a stream that the client has closed.
   quirks: { generatesOn: true },
   env: ['AWS_BEARER_TOKEN_BEDROCK'],
   dataPolicy: { zeroRetention: true, trains: null },

@@ -1,7 +1,7 @@
-import { anthropicMessages } from '../dialects/anthropic-messages.ts';
+import { anthropicMessages } from '../dialects/anthropic-messages/index.ts';
 import { defineProvider } from './provider.ts';
 
-/** Claude, from those who made it. */
+/** Claude, from its maker. */
 export const anthropic = defineProvider({
   slug: 'anthropic',
   name: 'Anthropic',

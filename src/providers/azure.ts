@@ -1,14 +1,14 @@
-import { openaiChat } from '../dialects/openai-chat.ts';
+import { openaiChat } from '../dialects/openai-chat/index.ts';
 import { type Auth, bearer, type Credential, defineProvider } from './provider.ts';
 
 /**
- * A host of Microsoft's, so that a credential goes nowhere else, with nothing behind it but what is added anyway.
- * Gateways that customers run themselves, such as `azure-api.net`, are set up by `baseUrl`.
+ * A host of Microsoft, so that a credential goes nowhere else. The path may only be one that is added anyway. Gateways
+ * that customers run themselves, such as `azure-api.net`, are set up by `baseUrl`.
  */
 const endpoint =
   /^https:\/\/[a-z0-9][a-z0-9-]{0,62}\.(?:(?:openai|cognitiveservices|services\.ai)\.azure\.(?:com|us|cn)|api\.cognitive\.microsoft\.com)(?:\/|\/openai\/?|\/openai\/v1\/?)?$/i;
 
-/** The v1 address, which needs no version. What the endpoint of a model names is the deployment. */
+/** The v1 address, which needs no version. The model name of an endpoint is the deployment. */
 function baseUrl({ parts }: Credential): string {
   const origin = parts?.endpoint?.replace(/^(https:\/\/[^/]+).*$/i, '$1');
   return `${origin ?? `https://${parts?.resource}.openai.azure.com`}/openai/v1`;
@@ -68,7 +68,7 @@ export const azure = defineProvider({
     developerRole: true,
   },
   also: {
-    // What Azure has encrypted, OpenAI cannot read.
+    // OpenAI cannot read reasoning that Azure has encrypted.
     'openai-responses': { baseUrl, quirks: { lowDetail: true, reasoningFormat: 'azure-openai-responses-v1' } },
   },
 });

@@ -1,4 +1,4 @@
-import { openaiChat } from '../dialects/openai-chat.ts';
+import { openaiChat } from '../dialects/openai-chat/index.ts';
 import { type Credential, defineProvider } from './provider.ts';
 
 /** Workers AI. The account is part of its address. */

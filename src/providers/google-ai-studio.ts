@@ -1,4 +1,4 @@
-import { googleGenerateContent } from '../dialects/google-generate-content.ts';
+import { googleGenerateContent } from '../dialects/google-generate-content/index.ts';
 import { type Auth, bearer, defineProvider } from './provider.ts';
 
 /** @see https://ai.google.dev/gemini-api/docs/api-key */

@@ -1,10 +1,21 @@
-import { googleGenerateContent } from '../dialects/google-generate-content.ts';
-import { serviceAccountToken } from './google-vertex/service-account.ts';
+import { googleGenerateContent } from '../dialects/google-generate-content/index.ts';
 import { type Auth, type Credential, defineProvider } from './provider.ts';
 
+/** The lifetime of a token: Google accepts none that lives longer. */
+const lifetimeMs = 60 * 60 * 1000;
+/** The time before its end at which a token is renewed: the provider's clock may be ahead, and requests take time. */
+const marginMs = 10 * 60 * 1000;
+
+interface SignedToken {
+  token: Promise<string>;
+  renewAtMs: number;
+}
+
+const tokens = new WeakMap<Credential, SignedToken>();
+
 /**
- * Without a project, an API key of the express mode says whose project it is. The version is that of Google's own
- * clients: the other one lacks fields that models of today need.
+ * Without a project, an API key of the express mode determines the project. The version is that of Google's own
+ * clients: the other one lacks fields that current models need.
  * @see https://docs.cloud.google.com/vertex-ai/generative-ai/docs/reference/express-mode/rest
  */
 function baseUrl({ parts }: Credential): string {
@@ -44,7 +55,7 @@ export const googleVertex = defineProvider({
         expected: 'a private key that begins with -----BEGIN PRIVATE KEY-----',
         env: ['GOOGLE_PRIVATE_KEY'],
         isOptional: true,
-        // Files of environment variables write the ends of its lines as two characters.
+        // Files of environment variables write line ends as two characters, a backslash and an n.
         pattern: /^-----BEGIN PRIVATE KEY-----(?:[A-Za-z0-9+/=\s]|\\n){1,5000}-----END PRIVATE KEY-----(?:\s|\\n)*$/,
       },
       privateKeyId: { expected: 'the id of the private key', isOptional: true, isSecret: false },
@@ -81,3 +92,36 @@ export const googleVertex = defineProvider({
   env: ['GOOGLE_VERTEX_API_KEY'],
   dataPolicy: { zeroRetention: true, trains: false },
 });
+
+/**
+ * A token that the service account signs itself, so that no token has to be fetched. It is kept until shortly before
+ * its end; signing takes a millisecond.
+ * @throws Error for an invalid private key
+ * @see https://google.aip.dev/auth/4111
+ */
+function serviceAccountToken(credential: Credential, nowMs: number): Promise<string> {
+  const known = tokens.get(credential);
+  // A clock that was set back must not keep a token for longer.
+  if (known && nowMs < known.renewAtMs && nowMs > known.renewAtMs - lifetimeMs) return known.token;
+  const token = sign(credential, Math.floor(nowMs / 1000));
+  tokens.set(credential, { token, renewAtMs: nowMs + lifetimeMs - marginMs });
+  token.catch(() => {
+    if (tokens.get(credential)?.token === token) tokens.delete(credential);
+  });
+  return token;
+}
+
+async function sign({ parts }: Credential, nowSeconds: number): Promise<string> {
+  const { clientEmail = '', privateKey = '', privateKeyId } = parts ?? {};
+  // Loaded late, because few gateways need it.
+  const { importPKCS8, SignJWT } = await import('jose');
+  const key = await importPKCS8(privateKey.replaceAll('\\n', '\n').trim(), 'RS256');
+  return new SignJWT()
+    .setProtectedHeader({ alg: 'RS256', typ: 'JWT', ...(privateKeyId === undefined ? {} : { kid: privateKeyId }) })
+    .setIssuer(clientEmail)
+    .setSubject(clientEmail)
+    .setAudience('https://aiplatform.googleapis.com/')
+    .setIssuedAt(nowSeconds)
+    .setExpirationTime(nowSeconds + lifetimeMs / 1000)
+    .sign(key);
+}

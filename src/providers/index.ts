@@ -7,12 +7,12 @@ import { googleAiStudio } from './google-ai-studio.ts';
 import { googleVertex } from './google-vertex.ts';
 import type { Provider } from './provider.ts';
 import { registry } from './registry.ts';
-import { sandbox } from './sandbox.ts';
+import { sandbox } from './sandbox/index.ts';
 import { providersWithoutAddress } from './without-address.ts';
 
-export { type AiSdkModel, type AiSdkModels, type AiSdkProviderOptions, fromAiSdk } from './ai-sdk.ts';
+export { type AiSdkModel, type AiSdkModels, type AiSdkProviderOptions, fromAiSdk } from './ai-sdk/index.ts';
 
-/** Those that need code, by slug. */
+/** The providers that need code, by slug. */
 const inCode = {
   sandbox,
   'amazon-bedrock': amazonBedrock,
@@ -33,10 +33,10 @@ export type BuiltInSlug =
   | (typeof registry)[number]['slug']
   | (typeof providersWithoutAddress)[number]['slug'];
 
-/** Slugs of all that are built in, with or without an address. */
+/** The slugs of all built-in providers, with or without an address. */
 export function builtInSlugs(): ReadonlySet<string> {
   return new Set([...builtInProviders, ...providersWithoutAddress].map(({ slug }) => slug));
 }
 
-/** Slug of any provider. Editors complete those that are built in. */
+/** The slug of any provider. Editors complete the built-in ones. */
 export type ProviderSlug = BuiltInSlug | (string & {});

@@ -1,8 +1,84 @@
+import { openaiChat } from '../dialects/openai-chat/index.ts';
 import type { ChatQuirks } from '../dialects/openai-chat/quirks.ts';
-import { openaiChat } from '../dialects/openai-chat.ts';
-import { defineProvider, inHeader, type Provider } from './provider.ts';
-import { furtherDialects } from './registry/further-dialects.ts';
-import { requestStyles } from './registry/request-styles.ts';
+import { type DialectAddress, defineProvider, inHeader, type Provider } from './provider.ts';
+
+/** The header of Anthropic's own API. A provider below uses it only if the provider's documentation names it. */
+const inApiKeyHeader = inHeader('x-api-key');
+
+/**
+ * The addresses at which providers of the registry speak further dialects, by slug and by name of the dialect. They
+ * take the key as the usual address does, unless `auth` differs.
+ * @see https://api-docs.deepseek.com/guides/anthropic_api "HTTP Header"
+ * @see https://platform.minimax.io/docs/api-reference/text-chat-anthropic "Authorizations"
+ */
+const addresses: Readonly<Record<string, Readonly<Record<string, DialectAddress>>>> = {
+  alibaba: {
+    'openai-responses': { baseUrl: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1' },
+    'anthropic-messages': { baseUrl: 'https://dashscope-intl.aliyuncs.com/apps/anthropic/v1' },
+  },
+  darkbloom: { 'anthropic-messages': { baseUrl: 'https://api.darkbloom.dev/v1' } },
+  deepinfra: { 'anthropic-messages': { baseUrl: 'https://api.deepinfra.com/anthropic/v1' } },
+  deepseek: {
+    'anthropic-messages': { baseUrl: 'https://api.deepseek.com/anthropic/v1', auth: inApiKeyHeader },
+    'openai-responses': { baseUrl: 'https://api.deepseek.com' },
+  },
+  digitalocean: {
+    'openai-responses': { baseUrl: 'https://inference.do-ai.run/v1' },
+    'anthropic-messages': { baseUrl: 'https://inference.do-ai.run/v1' },
+  },
+  fireworks: {
+    'anthropic-messages': { baseUrl: 'https://api.fireworks.ai/inference/v1' },
+    'openai-responses': { baseUrl: 'https://api.fireworks.ai/inference/v1' },
+  },
+  gmicloud: { 'anthropic-messages': { baseUrl: 'https://api.gmi-serving.com/v1' } },
+  minimax: { 'anthropic-messages': { baseUrl: 'https://api.minimax.io/anthropic/v1', auth: inApiKeyHeader } },
+  moonshotai: { 'anthropic-messages': { baseUrl: 'https://api.moonshot.ai/anthropic/v1' } },
+  openai: {
+    'openai-responses': { baseUrl: 'https://api.openai.com/v1', quirks: { lowDetail: true, compacts: true } },
+  },
+  perplexity: { 'openai-responses': { baseUrl: 'https://api.perplexity.ai/v1' } },
+  // The platform in mainland China, which has keys of its own: no such address of the global platform is known.
+  stepfun: {
+    'anthropic-messages': { baseUrl: 'https://api.stepfun.com/v1' },
+    'openai-responses': { baseUrl: 'https://api.stepfun.com/v1' },
+  },
+  venice: { 'openai-responses': { baseUrl: 'https://api.venice.ai/api/v1' } },
+  xai: {
+    'openai-responses': {
+      baseUrl: 'https://api.x.ai/v1',
+      quirks: { reasoningFormat: 'xai-responses-v1', reasoningBeside: true },
+    },
+  },
+  xiaomi: { 'anthropic-messages': { baseUrl: 'https://api.xiaomimimo.com/anthropic/v1' } },
+};
+
+/**
+ * The styles of requests for reasoning, caching and schemas, for providers of chat completions that differ from the
+ * usual way. Public facts as of November 2026. Where the style depends on the model, the usual way stays.
+ * @see https://api-docs.deepseek.com/guides/thinking_mode
+ * @see https://docs.z.ai/guides/capabilities/thinking-mode
+ * @see https://www.alibabacloud.com/help/en/model-studio/deep-thinking
+ * @see https://www.alibabacloud.com/help/en/model-studio/context-cache
+ * @see https://docs.fireworks.ai/guides/reasoning
+ */
+const requestStyles: Readonly<Record<string, ChatQuirks>> = {
+  ai21: { jsonSchema: false },
+  // It takes `cache_control` in messages too, for a price that is not known here: see `inputCacheWrite` in docs/options.md.
+  alibaba: { reasoningStyle: 'enable_thinking_budget' },
+  deepseek: { reasoningStyle: 'thinking', jsonSchema: false },
+  digitalocean: { reasoningStyle: 'object' },
+  fireworks: { reasoningStyle: 'thinking_budget' },
+  friendli: { reasoningStyle: 'chat_template' },
+  'io-net': { reasoningStyle: 'object_effort' },
+  minimax: { reasoningFormat: 'MiniMax-response-v1' },
+  moonshotai: { reasoningStyle: 'thinking' },
+  novita: { reasoningStyle: 'enable_thinking' },
+  poolside: { reasoningStyle: 'object_effort' },
+  siliconflow: { reasoningStyle: 'enable_thinking_budget' },
+  together: { reasoningStyle: 'enabled' },
+  xiaomi: { reasoningStyle: 'thinking' },
+  'z-ai': { reasoningStyle: 'thinking' },
+};
 
 /**
  * Providers whose models go on when a stream is cancelled, and charge for the complete response.
@@ -24,10 +100,10 @@ const generateOn = new Set([
 ]);
 
 /**
- * Providers that speak plain chat completions: a row each. The key is a bearer token unless the row says otherwise. Base addresses, variables and quirks are
- * public facts as of November 2026; what is not known is left out. `reasoningBeside` is true where the provider
- * documents a limit of its own for reasoning (Alibaba, SiliconFlow, BytePlus), or reports it beside the output (xAI).
- * It is false where `max_tokens` limits both together.
+ * The providers that speak plain chat completions, one row each. The key is a bearer token unless the row has another
+ * `auth`. Base addresses, variables and quirks are public facts as of November 2026; unknown facts are left out.
+ * `reasoningBeside` is true where the provider documents a limit of its own for reasoning (Alibaba, SiliconFlow,
+ * BytePlus), or reports it beside the output (xAI). It is false where `max_tokens` limits both together.
  */
 export const registry = [
   plain('ai21', 'AI21 Labs', 'https://api.ai21.com/studio/v1', ['AI21_API_KEY']),
@@ -219,7 +295,7 @@ export const registry = [
   }),
 ] satisfies readonly Provider[];
 
-/** @param env  variables that customarily hold the key, most usual first */
+/** @param env  variables that usually hold the key, the most usual first */
 function plain<const Slug extends string>(
   slug: Slug,
   name: string,
@@ -232,4 +308,10 @@ function plain<const Slug extends string>(
     ...defineProvider({ slug, name, baseUrl, env, dialect: openaiChat, quirks, ...furtherDialects(slug), ...more }),
     slug,
   };
+}
+
+/** The further dialects of a provider; empty for most. */
+function furtherDialects(slug: string): Pick<Provider, 'also'> {
+  const also = Object.hasOwn(addresses, slug) ? addresses[slug] : undefined;
+  return also === undefined ? {} : { also };
 }

@@ -2,8 +2,8 @@ import type { DataPolicy } from '../call/model.ts';
 import { type Auth, inHeader } from './provider.ts';
 
 /**
- * A provider that can be named, and for which no address is known that speaks a dialect of this gateway. The operator
- * gives the address; without one nothing is sent to it, and no credential is taken for it.
+ * A provider that is known by name, but without an address that speaks a dialect of this gateway. The operator sets the
+ * address. Without an address, nothing is sent to the provider, and no credential is stored for it.
  */
 export interface ProviderWithoutAddress {
   /** As in `Provider`. */
@@ -12,17 +12,17 @@ export interface ProviderWithoutAddress {
   name: string;
   /** As in `Provider`. */
   env: readonly string[];
-  /** How it takes the key. Absent: not known. */
+  /** The way to send the key. Absent: not known. */
   auth?: Auth;
   /** As in `Provider`. */
   dataPolicy: DataPolicy;
-  /** What it is known to serve, where that is not chat; null: it serves chat, at an address that is not known. */
+  /** The kind of service, if it is not chat; null: it serves chat, at an address that is not known. */
   serves: string | null;
 }
 
 /**
- * Those of the closed list for BYOK credentials that no dialect reaches: public facts as of November 2026. No address is
- * guessed, because a key goes to it.
+ * Providers in the closed list for BYOK credentials that no dialect reaches: public facts as of November 2026. No
+ * address is guessed, because a key goes to it.
  */
 export const providersWithoutAddress = [
   without('black-forest-labs', 'Black Forest Labs', 'images', { env: ['BFL_API_KEY'], auth: inHeader('x-key') }),
@@ -42,12 +42,12 @@ const bySlug: ReadonlyMap<string, ProviderWithoutAddress> = new Map(
   providersWithoutAddress.map((provider) => [provider.slug, provider]),
 );
 
-/** @returns null: it is no such provider */
+/** @returns null: the slug is of no such provider */
 export function providerWithoutAddress(slug: string): ProviderWithoutAddress | null {
   return bySlug.get(slug) ?? null;
 }
 
-/** Completes "expected …" and the like: why the operator has to set the address. */
+/** The reason why the operator has to set the address, as the end of a sentence. */
 export function whyWithoutAddress({ serves }: ProviderWithoutAddress): string {
   return serves === null
     ? 'no address of this provider is known'

@@ -66,7 +66,8 @@ function visitByok(
     for (const own of byokCredentials) {
       if (own.isFallback !== isFallback || own.provider !== endpoint.providerSlug || !fits(own, endpoint)) continue;
       if (own.isRefused) {
-        entry.refusesByok = true;
+        if (own.lacks === undefined) entry.refusesByok = true;
+        else entry.byokLacks = own.lacks;
         continue;
       }
       const credential = refTo(own, workspaceId);

@@ -1,7 +1,7 @@
 import { emptyPlan, type Plan, type Target } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
-import type { ChatRequest } from '../schema/chat.ts';
-import type { PipelineStage, ServiceMetadata } from '../schema/envelope.ts';
+import type { ChatRequest } from '../schema/chat/chat.ts';
+import type { PipelineStage, ServiceMetadata } from '../schema/chat/envelope.ts';
 import { defaultedFields } from './model-defaults.ts';
 
 /** How one generation was routed. */
@@ -61,13 +61,30 @@ function paramsOf({ params }: Plan, selected: Target | null, request: ChatReques
 }
 
 /** What the attempt that serves left out of the request, and how it asked for output of a schema. */
-function sentBy(attempts: readonly AttemptTrace[]): Pick<ServiceMetadata, 'dropped' | 'structured_output'> {
+function sentBy(
+  attempts: readonly AttemptTrace[],
+): Pick<ServiceMetadata, 'dropped' | 'structured_output' | 'thought_bindings'> {
   const serving = attempts.findLast(({ status }) => status === 200);
   if (!serving) return {};
   const { dropped, structuredOutput } = serving;
   return {
     ...(dropped.length > 0 ? { dropped: [...dropped] } : {}),
     ...(structuredOutput === null ? {} : { structured_output: structuredOutput }),
+    ...bindingsOf(serving),
+  };
+}
+
+/** Nothing where all thoughts fitted. */
+function bindingsOf({ thoughts }: AttemptTrace): Pick<ServiceMetadata, 'thought_bindings'> {
+  if (thoughts === undefined) return {};
+  const { dropReason, reported } = thoughts;
+  if (dropReason === null && reported.count === 0) return {};
+  return {
+    thought_bindings: {
+      ...(dropReason === null ? {} : { drop_reason: dropReason }),
+      transformed: reported.count,
+      input_transformations: [...reported.shown],
+    },
   };
 }
 

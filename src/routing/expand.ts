@@ -1,16 +1,16 @@
-import { cleanName } from '../base/clean-text.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
-import { didYouMean } from '../base/nearest.ts';
+import { cleanName } from '../base/text/clean-text.ts';
+import { didYouMean } from '../base/text/nearest.ts';
 import type { Model } from '../call/model.ts';
 import type { Plan } from '../call/plan.ts';
 import { providerWithoutAddress, whyWithoutAddress } from '../providers/without-address.ts';
-import type { ChatRequest } from '../schema/chat.ts';
-import { choose, routerOf } from './choose.ts';
+import type { ChatRequest } from '../schema/chat/chat.ts';
 import type { Expanded, ExpandInput } from './expanded.ts';
 import { authorOf, familyOf, newestFirst } from './family.ts';
-import { reachable } from './routers.ts';
+import { choose, routerOf } from './routers/choose.ts';
+import { reachable } from './routers/routers.ts';
 import { nearestModels } from './suggest.ts';
-import { splitSuffix, splitSuffixes, variantOf } from './variant.ts';
+import { type PluginVariants, splitSuffix, splitSuffixes, variantOf } from './variant.ts';
 
 /** Returns a request's slugs in order, each once: `model`, then `models`; the default model when both are absent. */
 export function namedSlugs({ model, models }: ChatRequest, defaultModel: string | null): string[] {
@@ -43,10 +43,10 @@ export function strategyOf(slugs: readonly string[], brand: string): Plan['strat
 }
 
 /** Returns the slugs that a catalogue has to look up for a request: the given ones, also without their suffixes. */
-export function slugsToKnow(slugs: readonly string[]): readonly string[] {
+export function slugsToKnow(slugs: readonly string[], ofPlugins: PluginVariants): readonly string[] {
   let known: string[] | null = null;
   for (const slug of slugs) {
-    for (const { base } of splitSuffixes(slug)) {
+    for (const { base } of splitSuffixes(slug, ofPlugins)) {
       known ??= [...slugs];
       known.push(base);
     }
@@ -100,7 +100,7 @@ function expandOne(
   const listed = findListed(slug, input, searched, isAlias, isFast);
   if (listed) return listed;
   const suffixes: string[] = [];
-  for (const { base, suffix } of splitSuffixes(slug)) {
+  for (const { base, suffix } of splitSuffixes(slug, input.pluginVariants)) {
     suffixes.push(suffix);
     const found = findListed(base, input, searched, isAlias, isFast || suffixes.includes('nitro'));
     if (found) return withSuffixes(found, suffixes.toReversed(), input);
@@ -111,11 +111,17 @@ function expandOne(
   throw unknownModel(slug, input);
 }
 
-/** @throws GatewayError invalid_request (400) for `:online` where nobody searches the web */
-function withSuffixes(found: Expanded, suffixes: readonly string[], { facts, request }: ExpandInput): Expanded {
-  const plugin = variantOf([], suffixes).find((variant) => variant.plugin)?.plugin;
-  if (plugin && !request.plugins?.some(({ id }) => id === plugin))
-    throw new GatewayError('invalid_request', `plugin not available: ${plugin}`, { metadata: { plugin } });
+/** @throws GatewayError invalid_request (400) for a suffix that asks for a plugin, where the request does not name it */
+function withSuffixes(
+  found: Expanded,
+  suffixes: readonly string[],
+  { facts, request, pluginVariants }: ExpandInput,
+): Expanded {
+  for (const suffix of suffixes) {
+    const plugin = pluginVariants.get(suffix);
+    if (plugin !== undefined && !request.plugins?.some(({ id }) => id === plugin))
+      throw new GatewayError('invalid_request', `plugin not available: ${plugin}`, { metadata: { plugin } });
+  }
   const chosen = found.chosen.map(({ model, variants }) => ({
     model,
     variants: [...variants, ...variantOf(reachable(model, facts), suffixes)],
@@ -219,12 +225,13 @@ function direct(model: Model): Expanded {
 }
 
 /** `~author/family-latest` */
-function findLatest(slug: string, { view, facts }: ExpandInput): Expanded | null {
+function findLatest(slug: string, { view, facts, pluginVariants }: ExpandInput): Expanded | null {
   const name = /^~([^/]+)\/(.+)-latest$/.exec(slug);
   if (!name) return null;
   const [, author, family] = name;
   const ofFamily = view.models.filter(
-    (model) => authorOf(model.slug) === author && familyOf(model) === family && splitSuffix(model.slug) === null,
+    (model) =>
+      authorOf(model.slug) === author && familyOf(model) === family && splitSuffix(model.slug, pluginVariants) === null,
   );
   const { mayUseModel } = facts;
   const allowed = mayUseModel ? ofFamily.filter(({ slug: one }) => mayUseModel(one)) : ofFamily;

@@ -2,11 +2,11 @@ import type { Facts } from '../call/facts.ts';
 import type { Model } from '../call/model.ts';
 import type { Plan } from '../call/plan.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
-import type { ChatRequest } from '../schema/chat.ts';
-import type { PipelineStage } from '../schema/envelope.ts';
-import type { RouterSettings } from '../schema/router-settings.ts';
+import type { ChatRequest } from '../schema/chat/chat.ts';
+import type { PipelineStage } from '../schema/chat/envelope.ts';
+import type { RouterSettings } from '../schema/settings/router.ts';
 import type { Needs } from './needs.ts';
-import type { Variant } from './variant.ts';
+import type { PluginVariants, Variant } from './variant.ts';
 
 /** A model that may serve, with the effects of its slug's suffixes. */
 export interface ChosenModel {
@@ -33,11 +33,15 @@ export interface Expanded {
 
 export interface ExpandInput {
   request: ChatRequest;
+  /** true: only a provider that searches the web by itself may serve. */
+  searchesNatively: boolean;
   view: CatalogView;
   facts: Facts;
   needs: Needs;
   /** A second author name of the router models, besides `service`. */
   brand: string;
+  /** Suffixes that ask for plugins. */
+  pluginVariants: PluginVariants;
   /** Whether the operator has set a provider up. */
   isConfigured: (providerSlug: string) => boolean;
   /** Whether no model writes the responses of a provider. */

@@ -1,8 +1,8 @@
 import { parsePrice } from '../base/money.ts';
+import type { Ask } from '../call/ask.ts';
 import type { Endpoint, Model } from '../call/model.ts';
-import { asksNativeSearch } from '../call/native-search.ts';
-import type { ChatRequest } from '../schema/chat.ts';
-import type { ProviderPreferences } from '../schema/preferences.ts';
+import type { ChatRequest } from '../schema/chat/chat.ts';
+import type { ProviderPreferences } from '../schema/chat/preferences.ts';
 import { supportsAll } from './needs.ts';
 
 /** The preferences that can remove an endpoint, in the order of checking. `metadata.excluded` shows these names. */
@@ -42,8 +42,10 @@ export interface Demands {
 }
 
 /** @returns null: the request demands nothing */
-export function demandsOf(request: ChatRequest): Demands | null {
-  const searchesWeb = asksNativeSearch(request);
+export function demandsOf({
+  request,
+  searchesNatively: searchesWeb,
+}: Pick<Ask, 'request' | 'searchesNatively'>): Demands | null {
   const preferences = request.provider ?? (searchesWeb ? {} : null);
   if (!preferences) return null;
   const { only, ignore, order, quantizations, max_price } = preferences;
@@ -55,7 +57,7 @@ export function demandsOf(request: ChatRequest): Demands | null {
     searchesWeb,
     isDistillable: preferences.enforce_distillable_text === true,
     quantizations: quantizations && quantizations.length > 0 ? quantizations : null,
-    parameters: preferences.require_parameters === true ? sentParameters(request) : null,
+    parameters: preferences.require_parameters === true ? requiredParameters(request) : null,
     fields: preferences.require_parameters === true ? setFields(request) : null,
     modalities: preferences.require_parameters === true && request.modalities?.length ? request.modalities : null,
     maxPrice: max_price && Object.keys(max_price).length > 0 ? priceLimits(max_price) : null,
@@ -77,12 +79,12 @@ export function unmetDemand(demands: Demands, endpoint: Endpoint, model: Model):
   if (demands.isDistillable && model.isDistillable !== true) return 'enforce_distillable_text';
   if (quantizations !== null && !quantizations.includes(endpoint.quantization ?? 'unknown')) return 'quantizations';
   if (demands.searchesWeb && !searchesByItself(endpoint)) return 'require_parameters';
-  if (parameters !== null) {
-    const { supportedParameters, unsupportedParameters } = endpoint;
-    if (unsupportedParameters?.some((name) => fields?.includes(name))) return 'require_parameters';
-    if (supportedParameters === null || !supportsAll(supportedParameters, parameters)) return 'require_parameters';
-    if (modalities !== null && !makes(modalities, endpoint, model)) return 'require_parameters';
-  }
+  const { supportedParameters, unsupportedParameters } = endpoint;
+  if (fields !== null && unsupportedParameters?.some((name) => fields.includes(name))) return 'require_parameters';
+  // Of an endpoint without a list nothing is known: it will do only where nothing is required.
+  if (supportedParameters === null && (parameters ?? modalities) !== null) return 'require_parameters';
+  if (parameters !== null && !supportsAll(supportedParameters ?? [], parameters)) return 'require_parameters';
+  if (modalities !== null && !makes(modalities, endpoint, model)) return 'require_parameters';
   if (maxPrice !== null && !isWithin(maxPrice, endpoint)) return 'max_price';
   return ordered !== null && !isAmong(ordered, endpoint) ? 'allow_fallbacks' : null;
 }
@@ -139,9 +141,13 @@ const alwaysSupported = new Set([
   'transforms',
 ]);
 
-/** Returns the request fields that are set and that some endpoints do not support. */
-function sentParameters(request: ChatRequest): string[] {
-  return setFields(request).filter((name) => !alwaysSupported.has(name));
+/**
+ * Returns the request fields that are set and that some endpoints do not support; null: there are none, so that an
+ * endpoint of which nothing is known will do.
+ */
+function requiredParameters(request: ChatRequest): string[] | null {
+  const required = setFields(request).filter((name) => !alwaysSupported.has(name));
+  return required.length > 0 ? required : null;
 }
 
 function setFields(request: ChatRequest): string[] {

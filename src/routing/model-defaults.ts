@@ -1,6 +1,6 @@
 import type { Endpoint } from '../call/model.ts';
-import type { ChatRequest } from '../schema/chat.ts';
-import { isSet, sameMeaning } from '../schema/model-defaults.ts';
+import type { ChatRequest } from '../schema/chat/chat.ts';
+import { isSet, sameMeaning } from '../schema/models/model-defaults.ts';
 
 /**
  * The request with the defaults of the endpoint's model, for the fields that the request does not set.

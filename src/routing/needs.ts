@@ -1,5 +1,5 @@
 import type { Endpoint, Model } from '../call/model.ts';
-import type { ChatRequest } from '../schema/chat.ts';
+import type { ChatRequest } from '../schema/chat/chat.ts';
 
 /** What an endpoint must support to serve a request well, as far as the request shows it. */
 export interface Needs {
@@ -7,6 +7,8 @@ export interface Needs {
   parameters: readonly string[];
   /** Kinds of content besides text. */
   modalities: readonly string[];
+  /** Kinds of output that are asked for, besides text. */
+  outputs: readonly string[];
   /** Rough lower estimate of the prompt's tokens, to find endpoints that are certainly too small. */
   promptTokens: number;
   /** The largest output the request allows; null: the request sets no limit. */
@@ -22,6 +24,8 @@ const modalityOf: Readonly<Record<string, string>> = {
   video_url: 'video',
   input_video: 'video',
 };
+
+const noOutputs: readonly string[] = [];
 
 /** Rather too few tokens than too many: English has about four characters per token, other scripts have fewer. */
 const charsPerToken = 4;
@@ -49,6 +53,7 @@ export function needsOf(request: ChatRequest, isShortened = false): Needs {
   return {
     parameters,
     modalities,
+    outputs: request.modalities?.filter((kind) => kind !== 'text') ?? noOutputs,
     promptTokens: Math.floor(chars / charsPerToken),
     maxTokens: request.max_completion_tokens ?? request.max_tokens ?? null,
     isShortened,
@@ -56,13 +61,14 @@ export function needsOf(request: ChatRequest, isShortened = false): Needs {
 }
 
 /** Whether an endpoint is known not to support what the request needs. Unknown properties count as supported. */
-export function lacks(needs: Needs, { inputModalities }: Model, endpoint: Endpoint): boolean {
+export function lacks(needs: Needs, { inputModalities, outputModalities }: Model, endpoint: Endpoint): boolean {
   const { supportedParameters, unsupportedParameters, contextLength, maxPromptTokens, maxCompletionTokens } = endpoint;
-  const { parameters, modalities } = needs;
+  const { parameters, modalities, outputs } = needs;
   if (unsupportedParameters !== undefined)
     for (const parameter of parameters) if (unsupportedParameters.includes(parameter)) return true;
   if (supportedParameters !== null && !supportsAll(supportedParameters, parameters)) return true;
   if (inputModalities) for (const modality of modalities) if (!inputModalities.includes(modality)) return true;
+  if (outputModalities) for (const output of outputs) if (!outputModalities.includes(output)) return true;
   const promptTokens = leastPrompt(needs);
   if (contextLength !== null && promptTokens > contextLength) return true;
   if (maxPromptTokens !== undefined && promptTokens > maxPromptTokens) return true;

@@ -1,13 +1,14 @@
-import { cleanName } from '../base/clean-text.ts';
 import { GatewayError } from '../base/errors.ts';
-import { didYouMean } from '../base/nearest.ts';
+import { cleanName } from '../base/text/clean-text.ts';
+import { didYouMean } from '../base/text/nearest.ts';
+import type { Ask } from '../call/ask.ts';
 import type { Facts } from '../call/facts.ts';
 import type { Endpoint, Model } from '../call/model.ts';
 import type { Exclusion, Plan, Target } from '../call/plan.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
-import type { ChatRequest } from '../schema/chat.ts';
-import type { RouterSettings } from '../schema/router-settings.ts';
-import { credentialFits } from '../stores/credential-fits.ts';
+import type { ChatRequest } from '../schema/chat/chat.ts';
+import type { RouterSettings } from '../schema/settings/router.ts';
+import { credentialFits } from '../stores/credentials/fits.ts';
 import { type Fits, type Visit, visitCandidates } from './candidates.ts';
 import { expandModels, requestedSlugs } from './expand.ts';
 import type { ChosenModel } from './expanded.ts';
@@ -17,17 +18,19 @@ import { type RankContext, type RankedEndpoint, rank, rankedEndpoint, type Stand
 import { knownSort, requestedSort, type Sort } from './sort.ts';
 import { type UnknownProviders, unknownProviders } from './suggest.ts';
 import { mediaRefused, type ToolMedia, takesNot, toolMediaOf } from './tool-media.ts';
-import type { Variant } from './variant.ts';
+import type { PluginVariants, Variant } from './variant.ts';
 import { withoutFallbacks } from './without-fallbacks.ts';
 
 export interface PlanInput {
-  request: ChatRequest;
+  ask: Ask;
   view: CatalogView;
   facts: Facts;
   /** The model for requests that name none; null: there is no default model. */
   defaultModel: string | null;
   /** A second author name of the router models, besides `service`. */
   brand: string;
+  /** Suffixes that ask for plugins. */
+  pluginVariants: PluginVariants;
   providerName: (slug: string) => string;
   /** Whether the operator has set a provider up. */
   isConfigured: (providerSlug: string) => boolean;
@@ -49,15 +52,18 @@ export interface PlanInput {
  *         unavailable (503, Retry-After), with the same metadata, when all remaining endpoints are in cooldown
  */
 export function planRoute(input: PlanInput): Plan {
-  const { request, facts, providerName } = input;
+  const { ask, facts, providerName } = input;
+  const { request } = ask;
   const slugs = requestedSlugs(request, input.defaultModel);
   const needs = needsOf(request, facts.shortening?.isAsked);
   const { chosen, ofFirstSlug, strategy, params, router, unknownFallbacks, stages } = expandModels(slugs, {
     request,
+    searchesNatively: ask.searchesNatively,
     view: input.view,
     facts,
     needs,
     brand: input.brand,
+    pluginVariants: input.pluginVariants,
     isConfigured: input.isConfigured,
     isSandbox: input.isSandbox,
     hasOnlySandboxes: input.hasOnlySandboxes,
@@ -106,22 +112,24 @@ export function planRoute(input: PlanInput): Plan {
     const sort = requested.by ?? variantSort(members) ?? knownSort(facts.defaultSort);
     visitCandidates(rank(members, sort, context), facts, fits, visit);
     // The exclusion tells whether the endpoint is in cooldown, has no credential, or is not sent the workspace's own.
-    for (const { outcome, refusesByok, endpoint, model } of members) {
+    for (const { outcome, refusesByok, byokLacks, endpoint, model } of members) {
       if (refusesByok) {
         refused ??= new Set();
         refused.add(endpoint.providerSlug);
       }
       if (outcome === 'planned') continue;
       const withheld = facts.withheldProviders?.has(endpoint.providerSlug) === true ? 'byok_only' : 'credentials';
-      const filter = outcome === 'cooldown' ? 'cooldown' : refusesByok ? 'byok' : withheld;
-      excluded.push({ model: model.slug, provider: endpoint.tag, filter });
+      const own = byokLacks !== null ? 'byok_incomplete' : refusesByok ? 'byok' : withheld;
+      const filter = outcome === 'cooldown' ? 'cooldown' : own;
+      const named = { model: model.slug, provider: endpoint.tag, filter };
+      excluded.push(filter === 'byok_incomplete' ? { ...named, lacks: byokLacks as string } : named);
     }
   }
   const unknown = input.builtInProviders ? unknownProviders(request, facts, input.builtInProviders) : null;
   if (targets.length === 0) {
     if (entries.length === 0 && excluded.some(({ filter }) => filter === 'tool_output')) {
       const models = chosen.map(({ model }) => model);
-      throw mediaRefused(toolMediaOf(request), models, excluded);
+      throw mediaRefused(toolMediaOf(ask.native), models, excluded);
     }
     throw cooldownEndsMs.length > 0
       ? allCoolingDown(cooldownEndsMs, excluded, facts)
@@ -147,11 +155,12 @@ export function planRoute(input: PlanInput): Plan {
 function passing(
   chosen: readonly ChosenModel[],
   allowed: number,
-  { request, facts: { mayUseModel, imposed } }: Pick<PlanInput, 'request' | 'facts'>,
+  { ask, facts: { mayUseModel, imposed } }: Pick<PlanInput, 'ask' | 'facts'>,
   excluded: Exclusion[],
 ): RankedEndpoint[] {
-  const demands = demandsOf(request);
-  const media = toolMediaOf(request);
+  const { request } = ask;
+  const demands = demandsOf(ask);
+  const media = toolMediaOf(ask.native);
   const entries: RankedEndpoint[] = [];
   /** null until an endpoint is removed: most requests remove none. */
   let removed: Map<Endpoint, Exclusion> | null = null;
@@ -227,7 +236,7 @@ function writesText({ outputModalities }: Model): boolean {
 
 /** Shows how a target was judged when it was planned. */
 export function standingOfTarget(
-  { request, view, facts }: Pick<PlanInput, 'request' | 'view' | 'facts'>,
+  { ask: { request }, view, facts }: Pick<PlanInput, 'ask' | 'view' | 'facts'>,
   { endpoint, modelIndex }: Target,
 ): Standing {
   const model = view.model(endpoint.modelSlug) as Model;

@@ -1,6 +1,6 @@
 import { endpointKey, type HealthView, type Percentiles } from '../call/facts.ts';
 import type { Endpoint, Model } from '../call/model.ts';
-import type { ProviderPreferences } from '../schema/preferences.ts';
+import type { ProviderPreferences } from '../schema/chat/preferences.ts';
 import { lacks, leastPrompt, type Needs } from './needs.ts';
 import type { SortBy } from './sort.ts';
 import type { Variant } from './variant.ts';
@@ -27,6 +27,8 @@ export interface RankedEndpoint {
   outcome: 'no_credential' | 'cooldown' | 'planned';
   /** The workspace has a BYOK credential for it, which its provider is not sent. */
   refusesByok: boolean;
+  /** What the workspace's BYOK credential for it lacks; null: there is none that lacks anything. */
+  byokLacks: string | null;
 }
 
 export function rankedEndpoint(
@@ -47,6 +49,7 @@ export function rankedEndpoint(
     cooldownUntilMs: undefined,
     outcome: 'no_credential',
     refusesByok: false,
+    byokLacks: null,
   };
 }
 

@@ -1,5 +1,5 @@
-import type { ChatRequest } from '../schema/chat.ts';
-import type { ProviderSort } from '../schema/preferences.ts';
+import type { ChatRequest } from '../schema/chat/chat.ts';
+import type { ProviderSort } from '../schema/chat/preferences.ts';
 
 export type SortBy = ProviderSort;
 

@@ -1,10 +1,10 @@
-import { cleanName } from '../base/clean-text.ts';
-import { nearest } from '../base/nearest.ts';
+import { cleanName } from '../base/text/clean-text.ts';
+import { nearest } from '../base/text/nearest.ts';
 import type { Facts } from '../call/facts.ts';
 import type { Model } from '../call/model.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
-import type { ChatRequest } from '../schema/chat.ts';
-import { credentialFits } from '../stores/credential-fits.ts';
+import type { ChatRequest } from '../schema/chat/chat.ts';
+import { credentialFits } from '../stores/credentials/fits.ts';
 
 /**
  * Models that may have been meant by a slug that is none: those alone which the request could come to. Where none is

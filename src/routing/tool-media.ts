@@ -1,16 +1,15 @@
 import { GatewayError } from '../base/errors.ts';
 import type { Model } from '../call/model.ts';
-import { originOf, type ResponsesOrigin } from '../call/responses-origin.ts';
-import type { ChatRequest } from '../schema/chat.ts';
+import type { Native } from '../call/native.ts';
 
 /** Parts of tool outputs that are no text, with where they are in the caller's request. */
-export type ToolMedia = ResponsesOrigin['toolMedia'];
+export type ToolMedia = Native['toolMedia'];
 
 const none: ToolMedia = [];
 
 /** What tools have returned beside text, in a Responses request: the first part of each kind. */
-export function toolMediaOf(request: ChatRequest): ToolMedia {
-  const all = originOf(request)?.toolMedia ?? none;
+export function toolMediaOf(native: Native | null): ToolMedia {
+  const all = native?.toolMedia ?? none;
   return all.length < 2
     ? all
     : [...Map.groupBy(all, ({ modality }) => modality).values()].flatMap(([first = []]) => first);

@@ -11,9 +11,10 @@ export interface Variant {
   rule?: readonly [name: string, passes: (endpoint: Endpoint) => boolean];
   /** The model has to reason, unless the request itself says how much. */
   reasons?: true;
-  /** Adds this plugin to the request. */
-  plugin?: 'web';
 }
+
+/** Suffixes that ask for a plugin, such as `online`, each with the id of its plugin. */
+export type PluginVariants = ReadonlyMap<string, string>;
 
 /** `:free` and the others. @see completed facts, "Model slug suffixes" */
 const suffixes: Readonly<Record<string, (endpoints: readonly Endpoint[]) => Variant>> = {
@@ -21,7 +22,6 @@ const suffixes: Readonly<Record<string, (endpoints: readonly Endpoint[]) => Vari
   nitro: () => ({ sort: 'throughput', tier: 'priority' }),
   floor: () => ({ sort: 'price', tier: 'flex' }),
   exacto: () => ({ sort: 'exacto' }),
-  online: () => ({ plugin: 'web' }),
   thinking: () => ({ rule: ['thinking', canReason], reasons: true }),
   extended: (endpoints) => {
     const longest = Math.max(...endpoints.map(({ contextLength }) => contextLength ?? 0));
@@ -29,12 +29,17 @@ const suffixes: Readonly<Record<string, (endpoints: readonly Endpoint[]) => Vari
   },
 };
 
+/** Whether a suffix has a meaning of its own, so that no plugin can have it. */
+export function isRoutingVariant(suffix: string): boolean {
+  return Object.hasOwn(suffixes, suffix);
+}
+
 /** Splits the last known suffix off a slug; null: the slug does not end with a known suffix. */
-export function splitSuffix(slug: string): { base: string; suffix: string } | null {
+export function splitSuffix(slug: string, ofPlugins: PluginVariants): Split | null {
   const colon = slug.lastIndexOf(':');
   if (colon <= 0) return null;
   const suffix = slug.slice(colon + 1);
-  return Object.hasOwn(suffixes, suffix) ? { base: slug.slice(0, colon), suffix } : null;
+  return isRoutingVariant(suffix) || ofPlugins.has(suffix) ? { base: slug.slice(0, colon), suffix } : null;
 }
 
 interface Split {
@@ -48,9 +53,9 @@ const unsplit: readonly Split[] = [];
 const maxSuffixes = 10;
 
 /** Splits known suffixes off a slug, the last one first. More than ten belong to the name. */
-export function splitSuffixes(slug: string): readonly Split[] {
+export function splitSuffixes(slug: string, ofPlugins: PluginVariants): readonly Split[] {
   let splits: Split[] | null = null;
-  for (let split = splitSuffix(slug); split; split = splitSuffix(split.base)) {
+  for (let split = splitSuffix(slug, ofPlugins); split; split = splitSuffix(split.base, ofPlugins)) {
     splits ??= [];
     if (splits.push(split) === maxSuffixes) break;
   }
@@ -58,11 +63,12 @@ export function splitSuffixes(slug: string): readonly Split[] {
 }
 
 /**
- * Returns the variants of several suffixes. When two of them sort, the last one counts.
+ * Returns the variants of several suffixes; those of plugins have no effect on routing. When two of them sort, the last
+ * one counts.
  * @param endpoints  the endpoints of the model that could be used
  */
 export function variantOf(endpoints: readonly Endpoint[], names: readonly string[]): readonly Variant[] {
-  return names.map((name) => (suffixes[name] as (typeof suffixes)[string])(endpoints));
+  return names.flatMap((name) => (isRoutingVariant(name) ? (suffixes[name]?.(endpoints) ?? []) : []));
 }
 
 /** Whether a request costs nothing: the prices that apply to every request are known and zero. */

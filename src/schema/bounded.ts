@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { $constructor, $ZodAsyncError, config, util } from 'zod/v4/core';
 import { lazily } from '../base/lazily.ts';
 import { isObject } from '../base/values.ts';
-import { expectation } from './expectations.ts';
+import { expectation } from './chat/expectations.ts';
 
 /**
  * The schemas of this file stop after `mostFaults` bad items, unlike zod's own. A body of 32 MiB can hold ten million

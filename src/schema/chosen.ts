@@ -4,7 +4,7 @@ import { $constructor, $ZodAsyncError } from 'zod/v4/core';
 interface ChosenDef extends z.core.$ZodUnionDef {
   /** The schema for an object; null: none is for it. */
   choose: (value: Record<string, unknown>) => z.core.SomeType | null;
-  /** What `type` may be, for the error of an object that no schema is for. */
+  /** The possible values of `type`, for the error of an object without a schema. */
   types: readonly string[];
 }
 

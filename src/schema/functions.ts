@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { expectation } from './expectations.ts';
+import { expectation } from './chat/expectations.ts';
 
 /** A function of the host app. @param what  its form, such as `(record) => void` */
 export const func = <T>(what: string) =>

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { isUuid } from '../base/ids.ts';
 import { lazily } from '../base/lazily.ts';
-import { expectation } from './expectations.ts';
+import { expectation } from './chat/expectations.ts';
 
 /** Query parameters are strings. */
 const digits = /^\d{1,15}$/;
@@ -22,6 +22,28 @@ export const limitParameter = lazily(() =>
     .default('50')
     .transform(Number),
 );
+
+/** The part of a listing to return, for clients that request pages. Default: all of it. */
+export const partOfList = lazily(() => ({
+  /** The number to skip. Default 0. */
+  offset: offsetParameter(),
+  /** The most to return. Default: all. */
+  limit: z
+    .string()
+    .regex(/^0*[1-9]\d{0,14}$/, expectation('expected an integer of at least 1'))
+    .transform(Number)
+    .optional(),
+}));
+
+/** Query of a listing that has no filters. */
+export const partQuery = lazily(() => z.strictObject(partOfList()));
+export interface PartQuery extends z.infer<ReturnType<typeof partQuery>> {}
+export interface PartFields extends QueryFields<z.input<ReturnType<typeof partQuery>>> {}
+
+/** The part of a list that a query asks for. */
+export function partOf<T>(all: readonly T[], { offset, limit }: PartQuery): T[] {
+  return all.slice(offset, limit === undefined ? undefined : offset + limit);
+}
 
 /** A UUID in a request, turned into the lower case that the store uses. */
 export const uuidText = lazily(() =>

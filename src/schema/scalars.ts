@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { lazily } from '../base/lazily.ts';
 import { list } from './bounded.ts';
-import { expectations } from './expectations.ts';
+import { expectations } from './chat/expectations.ts';
 
 // All shapes share one instance of each schema: building a schema costs some 20 µs and a kilobyte.
 export const text = lazily(() => z.string());

@@ -1,13 +1,14 @@
 import type { ZodType } from 'zod';
 import type { Issue } from '../base/refusal.ts';
-import { validationIssues } from './validate.ts';
+import { validationIssues } from './chat/validate.ts';
+import { withoutNulls } from './nulls.ts';
 
 /**
  * A schema of any library that follows Standard Schema (https://standardschema.dev), such as zod, Valibot and ArkType,
  * in the version that the host app has. It must check synchronously.
  */
 export interface Schema<Output = unknown> {
-  /** What the library says of the schema, by the standard. */
+  /** The library's properties of the schema, by the standard. */
   readonly '~standard': {
     /** Version of the standard. */
     readonly version: 1;
@@ -20,14 +21,14 @@ export interface Schema<Output = unknown> {
   };
 }
 
-/** What a schema says of a value: `value` where it fits, else `issues`. */
+/** The result of a schema for a value: `value` if the value fits, else `issues`. */
 export type SchemaResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly SchemaIssue[] };
 
 /** One thing that is wrong with a value. Callers see the message as the schema wrote it. */
 export interface SchemaIssue {
-  /** What was expected. */
+  /** The expected value, as the schema words it. */
   readonly message: string;
   /** Keys that lead to the place; absent: the value itself. */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
@@ -65,7 +66,9 @@ export function issuesOf<Output>(
 ): { value: Output } | { issues: FoundIssue[] } {
   // zod's own issues say more than the standard's: `validationIssues` words them.
   if (!('~standard' in schema) || '_zod' in schema) {
-    const checked = (schema as BodyCheck<Output>).safeParse(value);
+    const own = schema as BodyCheck<Output>;
+    const check = '_zod' in schema ? takingNulls(own, () => asZod(schema as Schema<Output>)) : own;
+    const checked = check.safeParse(value);
     return checked.success ? { value: checked.data } : { issues: checked.error.issues as FoundIssue[] };
   }
   const checked = schema['~standard'].validate(value);
@@ -76,6 +79,22 @@ export function issuesOf<Output>(
     return { code: 'custom', path: keys, message, params: { isWorded: true }, input: undefined };
   });
   return { issues };
+}
+
+/**
+ * A check that takes null in an optional field as "not set". Where the schema gives null a meaning, null stays. A value
+ * that fits as it is costs nothing more.
+ * @param schema  what the check was made of
+ */
+export function takingNulls<Body>(check: BodyCheck<Body>, schema: () => ZodType): BodyCheck<Body> {
+  return {
+    safeParse(value) {
+      const checked = check.safeParse(value);
+      if (checked.success) return checked;
+      const others = withoutNulls(schema(), value);
+      return others === value ? checked : check.safeParse(others);
+    },
+  };
 }
 
 /** zod's own type, for what only zod can do. Every schema of ours is one of zod. */

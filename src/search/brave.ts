@@ -1,4 +1,4 @@
-import { joinUrl } from '../base/base-url.ts';
+import { joinUrl } from '../base/http/base-url.ts';
 import { isObject } from '../base/values.ts';
 import type { SearchEngine } from '../call/search.ts';
 import { joinedTexts, jsonEngine, type KeyedEngineOptions, resultsIn, textIn, withSiteOperators } from './engine.ts';

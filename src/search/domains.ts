@@ -1,6 +1,6 @@
 /**
- * Whether a page is of one of the domains. `example.com` has its subdomains with it, `*.example.com` is subdomains
- * alone, `example.com/blog` is what is below the path.
+ * Tells whether a page is of one of the domains. `example.com` also means its subdomains, `*.example.com` means
+ * subdomains alone, and `example.com/blog` means the pages below the path.
  */
 export function isOfDomains(url: URL, domains: readonly string[]): boolean {
   return domains.some((domain) => isOf(url, domain.toLowerCase()));

@@ -1,12 +1,12 @@
-import { type JsonRequest, requestJson } from '../base/request-json.ts';
+import { type JsonRequest, requestJson } from '../base/http/request-json.ts';
 import { isObject } from '../base/values.ts';
 import type { SearchAnswer, SearchEngine, SearchQuery, SearchResult } from '../call/search.ts';
 
-/** What every engine can be told. */
+/** The options of every engine. */
 export interface SearchEngineOptions {
-  /** The price of one search, integer nano-USD. Default: what the service asked for in November 2026. */
+  /** The price of one search, integer nano-USD. Default: the service's price in November 2026. */
   nanoUsdPerSearch?: number;
-  /** Of a service with the same interface. Default: the service itself. */
+  /** The URL of a service with the same interface. Default: the service itself. */
   baseUrl?: string;
   /** Default: the global `fetch`. */
   fetch?: typeof fetch;
@@ -18,14 +18,14 @@ export interface KeyedEngineOptions extends SearchEngineOptions {
   apiKey: string;
 }
 
-/** A service that is asked once, and answers with JSON. */
+/** A service with one request for each search, which responds with JSON. */
 interface JsonEngine extends Pick<SearchEngine, 'name' | 'priceOf' | 'takesOneDomainList' | 'takesCountry'> {
   request(query: SearchQuery): Pick<JsonRequest, 'url' | 'headers' | 'body'>;
   answer(body: Record<string, unknown>): SearchAnswer;
   fetch?: typeof fetch | undefined;
 }
 
-/** Twenty pages with their whole text. */
+/** The largest response: twenty pages with their whole text. */
 const maxBytes = 8 * 1024 * 1024;
 
 export function jsonEngine({ request, answer, fetch, ...facts }: JsonEngine): SearchEngine {
@@ -40,8 +40,8 @@ export function jsonEngine({ request, answer, fetch, ...facts }: JsonEngine): Se
 }
 
 /**
- * The results in a list, with what is no page left out.
- * @param textOf  what the page says
+ * Reads the results of a list. Results that are no pages are left out.
+ * @param textOf  reads the text of a page
  * @throws Error where there is no list
  */
 export function resultsIn(
@@ -65,17 +65,17 @@ export function resultsIn(
   });
 }
 
-/** '' for what is no text. */
+/** Reads a text; '' for another value. */
 export function textIn(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** The texts of a list, one to a paragraph. */
+/** Joins the texts of a list, one to a paragraph. */
 export function joinedTexts(list: unknown): string {
   return Array.isArray(list) ? list.filter((one) => typeof one === 'string').join('\n\n') : '';
 }
 
-/** The query with operators that most engines know, for those without fields for domains. */
+/** Adds operators to the query, for engines without fields for domains. Most engines know them. */
 export function withSiteOperators({ query, includeDomains, excludeDomains }: SearchQuery): string {
   const site = (domain: string) => `site:${domain.replace(/^\*\./, '')}`;
   const included = includeDomains.map(site).join(' OR ');
@@ -85,7 +85,7 @@ export function withSiteOperators({ query, includeDomains, excludeDomains }: Sea
     .join(' ');
 }
 
-/** The field with the list, unless it is empty. */
+/** An object with the field; empty if the list is. */
 export function ifAny<Name extends string>(name: Name, list: readonly string[]): { [key in Name]?: readonly string[] } {
   return list.length === 0 ? {} : ({ [name]: list } as { [key in Name]: readonly string[] });
 }

@@ -1,9 +1,9 @@
-import { joinUrl } from '../base/base-url.ts';
+import { joinUrl } from '../base/http/base-url.ts';
 import { isObject } from '../base/values.ts';
 import type { SearchEngine } from '../call/search.ts';
 import { ifAny, joinedTexts, jsonEngine, type KeyedEngineOptions, resultsIn, textIn } from './engine.ts';
 
-/** So many results are in the price; each further one costs a thousandth of a dollar. */
+/** The number of results in the price; each further one costs a thousandth of a dollar. */
 const includedResults = 10;
 
 /** @see https://exa.ai/docs/reference/search */

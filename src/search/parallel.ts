@@ -1,4 +1,4 @@
-import { joinUrl } from '../base/base-url.ts';
+import { joinUrl } from '../base/http/base-url.ts';
 import type { SearchEngine } from '../call/search.ts';
 import { ifAny, joinedTexts, jsonEngine, type KeyedEngineOptions, resultsIn } from './engine.ts';
 

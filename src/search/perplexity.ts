@@ -1,5 +1,5 @@
-import { joinUrl } from '../base/base-url.ts';
-import { bearerHeader } from '../base/request-json.ts';
+import { joinUrl } from '../base/http/base-url.ts';
+import { bearerHeader } from '../base/http/request-json.ts';
 import type { SearchEngine } from '../call/search.ts';
 import { ifAny, jsonEngine, type KeyedEngineOptions, resultsIn, textIn } from './engine.ts';
 

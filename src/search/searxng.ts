@@ -1,10 +1,10 @@
-import { joinUrl } from '../base/base-url.ts';
+import { joinUrl } from '../base/http/base-url.ts';
 import type { SearchEngine } from '../call/search.ts';
 import { jsonEngine, resultsIn, type SearchEngineOptions, textIn, withSiteOperators } from './engine.ts';
 
 /** A SearXNG of your own. */
 export interface SearxngOptions extends SearchEngineOptions {
-  /** Where it is, such as `http://127.0.0.1:8888`. Its settings must allow the format `json`. */
+  /** The URL of the server, such as `http://127.0.0.1:8888`. Its settings must allow the format `json`. */
   baseUrl: string;
 }
 

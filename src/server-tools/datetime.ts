@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { lazily } from '../base/lazily.ts';
+import { objectOf, textOf } from './items/item-fields.ts';
 import { defineServerTool } from './server-tool.ts';
 
 const settings = lazily(() =>
@@ -13,7 +14,7 @@ const settings = lazily(() =>
   }),
 );
 
-/** Tells the model what time it is. */
+/** Tells the model the present time. */
 export const datetime = defineServerTool<{ timezone?: string | undefined }>({
   name: 'datetime',
   description: 'Tells the current date and time.',
@@ -24,6 +25,10 @@ export const datetime = defineServerTool<{ timezone?: string | undefined }>({
     },
   },
   settings,
+  itemOf(_args, result) {
+    const { datetime: now, timezone } = objectOf(result);
+    return { type: 'service:datetime', datetime: textOf(now), timezone: textOf(timezone) };
+  },
   run({ timezone: asked }, { clock, settings: { timezone: usual = 'UTC' } }) {
     const timezone = typeof asked === 'string' && isTimeZone(asked) ? asked : usual;
     return JSON.stringify({ datetime: localTime(clock.now(), timezone), timezone });
@@ -39,7 +44,7 @@ function isTimeZone(name: string): boolean {
   }
 }
 
-/** ISO 8601 with the offset, such as `2026-11-23T14:05:00+01:00`. */
+/** Writes a time as ISO 8601 with the offset, such as `2026-11-23T14:05:00+01:00`. */
 function localTime(atMs: number, timeZone: string): string {
   const format = new Intl.DateTimeFormat('en-US', {
     timeZone,

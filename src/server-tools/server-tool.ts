@@ -3,7 +3,7 @@ import type { Call } from '../call/call.ts';
 import type { PluginContext } from '../call/hooks.ts';
 import type { Schema } from '../schema/schema.ts';
 
-/** What a server tool knows of the client call, and what it may add to it. */
+/** The part of the client call that a server tool may read and change. */
 export interface ServerToolContext<Settings = unknown>
   extends Pick<PluginContext, 'addAnnotations' | 'fetchUrl' | 'hold' | 'search'> {
   /** `parameters` of the tool in the request, checked by `settings`; `{}` where the request has none. */
@@ -20,17 +20,28 @@ export interface ServerToolContext<Settings = unknown>
 export interface ServerTool<Settings = unknown> {
   /** Letters, digits, `_` and `-`; unique. */
   name: string;
-  /** What it does, for the model. */
+  /** A description of the tool, for the model. */
   description: string;
   /** JSON Schema of the arguments that the model writes. */
   parameters: Record<string, unknown>;
+  /**
+   * The service of the operator that the tool uses, such as `web search`. A request of a workspace that uses its own
+   * credentials alone cannot offer the tool. Absent: it uses none.
+   */
+  operatorService?: string;
+  /**
+   * The output item that a client of the Responses interface gets for a call, without `id` and `status`. Default: an
+   * item that has only the type `service:<name>`.
+   * @param result  the text that the model gets; null: the tool still runs
+   */
+  itemOf?(args: Record<string, unknown>, result: string | null): { type: string; [field: string]: unknown };
   /** Checks `parameters` of the tool in the request. Default: any object. */
   settings?: () => Schema<Settings>;
   /**
    * Runs one call.
    * @param args  as the model wrote them: any object
    * @returns the text that the model gets
-   * @throws any error: the model is told that the call failed. A GatewayError ends the client call as it is
+   * @throws any error: the model gets the message that the call failed. A GatewayError ends the client call instead
    */
   run(args: Record<string, unknown>, context: ServerToolContext<Settings>): string | Promise<string>;
 }

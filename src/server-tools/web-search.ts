@@ -1,14 +1,17 @@
 import * as z from 'zod';
 import { isGatewayError } from '../base/errors.ts';
 import { lazily } from '../base/lazily.ts';
+import { firstWords } from '../base/text/first-words.ts';
+import { isObject } from '../base/values.ts';
 import type { Call } from '../call/call.ts';
-import { expectation } from '../schema/expectations.ts';
+import { expectation } from '../schema/chat/expectations.ts';
+import { objectOf, textOf } from './items/item-fields.ts';
 import { defineServerTool } from './server-tool.ts';
 
 const domains = () => z.array(z.string()).max(100).nullish();
 const count = (most: number) => z.int().min(1).max(most).optional();
 
-/** Characters of the text of one result. */
+/** The characters of one result's text. */
 const charactersOf = { low: 1000, medium: 2000, high: 5000 } as const;
 
 const settings = lazily(() =>
@@ -34,10 +37,10 @@ type Settings = z.infer<ReturnType<typeof settings>>;
 const usualResults = 5;
 const usualTotal = 50;
 
-/** Results that each call has had so far. */
+/** By call: the number of results. */
 const had = new WeakMap<Call, number>();
 
-/** Searches the web with an engine of the host app. The model's answer cites what was found. */
+/** Searches the web with an engine of the host app. The model's answer cites the results. */
 export const webSearch = defineServerTool<Settings>({
   name: 'web_search',
   description:
@@ -47,13 +50,20 @@ export const webSearch = defineServerTool<Settings>({
     properties: { query: { type: 'string', description: 'What to search for, in words.' } },
     required: ['query'],
   },
+  operatorService: 'web search',
+  itemOf({ query }, result) {
+    const found = objectOf(result).results;
+    const urls = Array.isArray(found) ? found.flatMap((one) => (isObject(one) ? [one.url] : [])) : [];
+    const sources = result === null ? {} : { sources: urls.map((url) => ({ type: 'url', url })) };
+    return { type: 'web_search_call', action: { type: 'search', query: textOf(query), ...sources } };
+  },
   settings,
   async run({ query }, { call, search, settings: given }) {
-    if (typeof query !== 'string' || query.trim() === '') return failure('expected a text in "query"');
+    if (typeof query !== 'string' || firstWords(query, 1) === '') return failure('expected a text in "query"');
     const left = (given.max_total_results ?? usualTotal) - (had.get(call) ?? 0);
     if (left <= 0) return failure('no more results may be asked for in this conversation turn');
     const maxResults = Math.min(given.max_results ?? usualResults, left);
-    // Before the search, since calls of one step run beside each other.
+    // Counted before the search, since calls of one step run beside each other.
     had.set(call, (had.get(call) ?? 0) + maxResults);
     try {
       const { results } = await search({
@@ -69,7 +79,7 @@ export const webSearch = defineServerTool<Settings>({
         results: results.map(({ publishedAt, ...result }) => ({ ...result, published: publishedAt })),
       });
     } catch (error) {
-      // An engine that fails is the model's to work around; a wrong request, or a budget, is the caller's.
+      // The model can work around a failed engine. A wrong request, or a budget, is the caller's to handle.
       if (isGatewayError(error) && error.kind === 'upstream_failed') return failure('the search failed');
       throw error;
     }

@@ -1,5 +1,5 @@
 import type { Model } from '../call/model.ts';
-import type { ModelSettings } from './model-options.ts';
+import type { ModelSettings } from './options/model.ts';
 import { SettingsError } from './providers.ts';
 
 /**

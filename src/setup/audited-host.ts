@@ -1,16 +1,16 @@
 import { isGatewayError } from '../base/errors.ts';
 import { type AuditDeps, type Change, type State, writeAhead } from '../operations/audit/write-ahead.ts';
+import type { ApiKeys } from '../stores/api-keys/host-api-keys.ts';
 import type { Rotation } from '../stores/credentials/rotate.ts';
-import type { ApiKeys } from '../stores/host-api-keys.ts';
 import { type InProcessApi, operator } from './in-process.ts';
 
-/** What the host app can change by functions that are no operations. */
+/** The changes that the host app can make by functions that are no operations. */
 export interface HostChanges {
   apiKeys: ApiKeys;
   rotateCredentials(further?: readonly string[]): Promise<Rotation>;
 }
 
-/** The same, with an entry in the audit log for each change, where one is kept. */
+/** Wraps the functions: each change gets an entry in the audit log, if there is one. */
 export function auditedHost(deps: AuditDeps, api: () => Pick<InProcessApi, 'apiKeys'>, own: HostChanges): HostChanges {
   const { auditLog } = deps;
   if (!auditLog) return own;
@@ -18,7 +18,7 @@ export function auditedHost(deps: AuditDeps, api: () => Pick<InProcessApi, 'apiK
   const written = <Result>(change: Omit<Change<Result>, 'caller' | 'requestId'>) =>
     writeAhead({ ...deps, auditLog }, { caller: operator, requestId: null, ...change });
 
-  /** As GET /keys/{hash} shows it; null: it is not there. */
+  /** The state as GET /keys/{hash} shows it; null: there is no such key. */
   async function stateOf(hash: unknown): Promise<State> {
     try {
       return (await api().apiKeys.get({ hash: String(hash) })).data as unknown as State;
@@ -66,7 +66,7 @@ export function auditedHost(deps: AuditDeps, api: () => Pick<InProcessApi, 'apiK
         id: null,
         read: async () => null,
         run: () => own.rotateCredentials(further),
-        // Of all workspaces: no single credential is named.
+        // The rotation covers all workspaces, so the entry names no single credential.
         after: async (rotation) => ({ state: { ...rotation } }),
       }),
   };

@@ -1,13 +1,13 @@
 import type { Clock } from '../base/clock.ts';
 import { sha256Hex } from '../base/secrets.ts';
 import { type Authenticate, createAuthenticate } from '../http/authenticate.ts';
-import { allowedModelsOf } from '../stores/allowed-models.ts';
+import { allowedModelsOf } from '../stores/api-keys/allowed-models.ts';
 import type { Stores } from './stores.ts';
 
 type Deps = Parameters<typeof createAuthenticate>[0];
 type OwnKey = Deps['keys'][number];
 
-/** The options that say who may call. */
+/** The options that decide who may call. */
 export interface AuthenticationSettings {
   authenticate?: Deps['byHostApp'] | 'host' | undefined;
   apiKeys?:
@@ -20,7 +20,7 @@ export interface AuthenticationSettings {
     | undefined;
 }
 
-/** By keys of the options, keys of the store, or the host app. */
+/** Authenticates by keys of the options, keys of the store, or the host app. */
 export function authentication(
   { authenticate, apiKeys = [] }: AuthenticationSettings,
   stores: Pick<Stores, 'findApiKey'>,

@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import type { Ids } from '../base/ids.ts';
-import type { BudgetEvent, BudgetEventSettings } from '../schema/budget-event-settings.ts';
+import type { BudgetEvent, BudgetEventSettings } from '../schema/settings/budget-events.ts';
 import { createEventMarks, type EventMarks } from '../stores/budget-events/marks.ts';
 import { type BudgetWatch, createBudgetWatch } from '../stores/budget-events/watch.ts';
 import { createWebhook } from '../stores/budget-events/webhook.ts';
@@ -20,9 +20,9 @@ export interface BudgetEventDeps {
   fetch?: typeof fetch | undefined;
 }
 
-/** The events of budgets, and who is told of them. */
+/** The events of budgets, and their receivers. */
 export interface BudgetEvents {
-  /** null: nobody wants to be told. */
+  /** null: there is no receiver. */
   watch: BudgetWatch | null;
   marks: EventMarks;
   close(): Promise<void>;

@@ -6,21 +6,21 @@ import { type FileReader, readFromFile, readFromFunction, readFromUrl } from '..
 import { loadListPrices } from '../pricing/list-prices.ts';
 import { withUnknownKinds } from '../pricing/unknown-kinds.ts';
 import type { Provider } from '../providers/provider.ts';
-import { validationIssues } from '../schema/validate.ts';
+import { validationIssues } from '../schema/chat/validate.ts';
 import type { Logger } from '../telemetry/record.ts';
 import type { Transport } from '../transport/transport.ts';
 import { checkAliases } from './aliases.ts';
-import { type CatalogSettings, type CatalogSource, catalogDocument, type ModelSettings } from './model-options.ts';
 import { searchesWeb, servableModels, unsupportedOf } from './models.ts';
+import { type CatalogSettings, type CatalogSource, catalogDocument, type ModelSettings } from './options/model.ts';
 import { type Configured, SettingsError } from './providers.ts';
 
 export interface CatalogSetup {
   settings: CatalogSettings;
-  /** What further names stand for. */
+  /** Further names, and the slugs for which they stand. */
   aliases: Readonly<Record<string, string>>;
   /** The host app's models, and those of providers that are set up. */
   models: readonly Model[];
-  /** All that are known, by slug. */
+  /** All known providers, by slug. */
   providers: ReadonlyMap<string, Configured>;
   /** Slugs of the providers that come with the package. */
   builtInProviders: ReadonlySet<string>;
@@ -76,7 +76,7 @@ function parseDocument(value: unknown, known: (slug: string) => Provider | null)
   }
 }
 
-/** Loaded when it is first needed: a gateway that is only put together has no use for it. */
+/** Loads the built-in models at the first need: a gateway that serves no request does not need them. */
 async function loadSnapshot(known: (slug: string) => Provider | null): Promise<readonly Model[]> {
   const { snapshot } = await import('../catalog/snapshot.ts');
   return servableModels(JSON.parse(snapshot) as ModelSettings[], known).map(withListedPrices);
@@ -111,14 +111,14 @@ function urlOf(source: string | URL): URL {
   return url;
 }
 
-/** Files are Node's, and of runtimes that have what Node has. @throws SettingsError elsewhere */
+/** Reads files with the modules of Node, or of runtimes that have them. @throws SettingsError elsewhere */
 function fileReader(file: string | URL): FileReader {
   const { process } = globalThis as { process?: NodeJS.Process };
   const fs = process?.getBuiltinModule?.('node:fs/promises');
   const path = process?.getBuiltinModule?.('node:path');
   if (!process || !fs || !path)
     throw new SettingsError('catalog.source', 'expected an http or https URL or a function: there are no files here');
-  // The working directory may be another one by the time it is read.
+  // Resolved now: the working directory may change before the file is read.
   const place = typeof file === 'string' ? path.resolve(process.cwd(), file) : file;
   return {
     async read(maxBytes, signal) {

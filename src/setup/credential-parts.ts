@@ -4,12 +4,12 @@ import type { Credential, CredentialPart, CredentialShape } from '../providers/p
 /** The part that becomes the `secret` of a credential. */
 const keyPart = 'apiKey';
 
-/** Visible ASCII on one line, with spaces only inside: what a header takes. */
+/** The form of a header value: visible ASCII on one line, with spaces only inside. */
 const onOneLine = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
-/** Becomes part of a host's name or of a path, where a dot or a slash would name another. */
+/** The form of a part that becomes part of a host name or a path. A dot or a slash would name another host or path. */
 const word = /^[A-Za-z0-9_-]{1,128}$/;
 
-/** A credential, or what is wrong with its parts; each path is relative to them. */
+/** A credential, or the mistakes in its parts, with paths relative to the parts. */
 export type PartsResult = { credential: Credential; secrets: readonly string[] } | { issues: readonly Issue[] };
 
 /** Checks the parts of a credential. */
@@ -43,7 +43,7 @@ export function credentialOf(shape: CredentialShape, given: Readonly<Record<stri
   return { credential: Object.keys(others).length === 0 ? { secret } : { secret, parts: others }, secrets };
 }
 
-/** Under the names of the shape, which win over others that mean the same. */
+/** Renames parts to the names of the shape, which win over their aliases. */
 function withoutAliases({ aliases }: CredentialShape, given: Readonly<Record<string, unknown>>) {
   if (aliases === undefined) return given;
   const parts: Record<string, unknown> = Object.create(null);
@@ -55,8 +55,8 @@ function withoutAliases({ aliases }: CredentialShape, given: Readonly<Record<str
 }
 
 /**
- * Reads the key that a workspace brings. For a provider whose credentials have parts it is a JSON object of them, or
- * the key alone where no other part is required.
+ * Reads the key that a workspace brings. For a provider whose credentials have parts, the key is a JSON object of them.
+ * It may also be the key alone if no other part is required.
  */
 export function credentialOfKey(shape: CredentialShape, key: string): PartsResult {
   if (!key.startsWith('{')) {
@@ -80,12 +80,12 @@ function objectOf(text: string): Record<string, unknown> | null {
       ? (value as Record<string, unknown>)
       : null;
   } catch {
-    // The text may be a secret; that it will not do is all there is to say.
+    // The error is dropped, because the text may be a secret.
     return null;
   }
 }
 
-/** A name comes from the caller, who may have put a secret in its place. */
+/** Shows a name only if it has the form of one: a caller may have put a secret in its place. */
 function pathOf(name: string): string {
   return /^[A-Za-z_$][\w$-]{0,31}$/.test(name) ? name : '';
 }

@@ -1,27 +1,27 @@
-import { cleanName } from '../base/clean-text.ts';
 import { wrongArgument } from '../base/refusal.ts';
+import { cleanName } from '../base/text/clean-text.ts';
 import type { Caller } from '../call/call.ts';
 import { defaultWorkspaceId, parseWorkspaceId } from '../call/workspace.ts';
 import type { Operation } from '../operations/operation.ts';
-import type { Explanation } from '../schema/explanation.ts';
+import type { Explanation } from '../schema/chat/explanation.ts';
 import type { CallOperation } from './in-process.ts';
 
-/** For whom a request is explained. */
+/** The party for which a request is explained. */
 export interface ExplainFor {
   /** Id of the workspace whose budgets, credentials and defaults count. Default: the default workspace. */
   workspaceId?: string;
-  /** true: as for a caller with `byokOnly`. Default: as the workspace says. */
+  /** true: as for a caller with `byokOnly`. Default: the workspace's setting. */
   byokOnly?: boolean;
 }
 
-/** @returns what POST /chat/completions/explain answers as `data` */
+/** @returns the `data` of the response of POST /chat/completions/explain */
 export type Explain = (body: unknown, of?: ExplainFor) => Promise<Explanation>;
 
-/** The operation, for the host app, who needs no key to ask. */
+/** The operation as a function for the host app, which needs no key. */
 export function createExplainer(operations: readonly Operation[], call: CallOperation) {
   const operation = operations.find(({ api }) => api === 'explain') as Operation;
   const explainAs = async (body: unknown, caller: Caller) =>
-    // A call without an argument is one with an empty body.
+    // A call without an argument counts as one with an empty body.
     ((await call(operation, body ?? null, caller)) as { data: Explanation }).data;
   return {
     explainAs,
@@ -29,7 +29,7 @@ export function createExplainer(operations: readonly Operation[], call: CallOper
   };
 }
 
-/** A caller of a workspace whom no key limits. @throws GatewayError invalid_request (400) */
+/** Makes a caller of a workspace that no key limits. @throws GatewayError invalid_request (400) */
 function callerOf(of: unknown = {}): Caller {
   if (typeof of !== 'object' || of === null || Array.isArray(of)) throw wrongArgument('of', 'expected object');
   for (const key of Object.keys(of))

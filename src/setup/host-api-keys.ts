@@ -1,6 +1,6 @@
 import { GatewayError, isGatewayError } from '../base/errors.ts';
-import { type ApiKeyFields, createApiKeySchema, newApiKeySchema } from '../schema/api-key.ts';
-import type { ApiKeys } from '../stores/host-api-keys.ts';
+import { type ApiKeyFields, createApiKeySchema, newApiKeySchema } from '../schema/tenants/api-key.ts';
+import type { ApiKeys } from '../stores/api-keys/host-api-keys.ts';
 import type { InProcessApi } from './in-process.ts';
 
 type OfInterface = InProcessApi['apiKeys'];
@@ -10,13 +10,13 @@ type OfInterface = InProcessApi['apiKeys'];
  * operation does, in the host app's own terms: a slug for a workspace, milliseconds, a hash in place of an object.
  */
 export interface HostApiKeys extends ApiKeys, Omit<OfInterface, 'create' | 'delete'> {
-  /** Overloaded: by the fields of POST /keys as well. */
+  /** Also takes the fields of POST /keys. */
   create: ApiKeys['create'] & ((given: ApiKeyFields) => ReturnType<OfInterface['create']>);
-  /** Overloaded: by an object as well. */
+  /** Also takes an object. */
   delete: ApiKeys['delete'] & OfInterface['delete'];
 }
 
-/** @param ofInterface  those of the operator */
+/** @param ofInterface  the functions of the operator */
 export function withHostApiKeys(ofInterface: OfInterface, own: ApiKeys): HostApiKeys {
   const isOfInterface = (given: unknown) =>
     typeof given === 'object' &&
@@ -37,7 +37,8 @@ export function withHostApiKeys(ofInterface: OfInterface, own: ApiKeys): HostApi
 }
 
 /**
- * What no part of the gateway has thrown, such as an argument whose getter throws, becomes the cause of a GatewayError.
+ * Wraps functions: an error that the gateway has not thrown, such as that of a getter in an argument, becomes the cause
+ * of a GatewayError.
  */
 function shown<Given extends unknown[], Result>(work: (...given: Given) => Promise<Result>) {
   return async (...given: Given): Promise<Result> => {

@@ -1,22 +1,23 @@
 import { LRUCache } from 'lru-cache';
-import { andThen } from '../base/and-then.ts';
+import { andThen } from '../base/async/and-then.ts';
 import { tryParseJson } from '../base/json.ts';
 import type { BudgetLimit, Caller } from '../call/call.ts';
-import { type Imposed, imposedGuardrail, imposedOn, nothingImposed } from '../guardrails/stored.ts';
-import { storedGuardrailsSchema } from '../schema/guardrail.ts';
+import type { WorkspaceId } from '../call/workspace.ts';
+import { type Imposed, type ImposedLimits, imposedGuardrail, imposedOn, nothingImposed } from '../guardrails/stored.ts';
+import { storedGuardrailsSchema } from '../schema/tenants/guardrail.ts';
 import type { BudgetsOf } from '../stores/budgets.ts';
 import { damagedRecord } from '../stores/damaged.ts';
 
-/** Workspaces with guardrails that are in use at the same time. */
+/** The most workspaces whose guardrails are kept ready. */
 const maxCompiled = 1_000;
-/** The keys of one workspace that are in use at the same time. */
+/** The most keys of one workspace for which guardrails are kept ready. */
 const maxKeys = 1_000;
 
-/** What acts on callers, from the cache that budgets and guardrails have together. */
+/** Finds the guardrails and budgets of callers, from the cache that both share. */
 export interface Imposing {
   /**
-   * What the guardrails of the store impose on a caller. They are made ready once for each text of their record.
-   * @throws GatewayError as the budgets cannot be read; internal (500) for a damaged record: nothing passes then
+   * The guardrails of the store that act on a caller. They are compiled once for each text of their record.
+   * @throws GatewayError when the budgets cannot be read; internal (500) for a damaged record: then no request passes
    */
   imposedOn(caller: Caller): Imposed | Promise<Imposed>;
   /**
@@ -26,26 +27,34 @@ export interface Imposing {
   budgetsOf(caller: Caller): readonly BudgetLimit[] | Promise<readonly BudgetLimit[]>;
 }
 
-export function imposing(budgets: BudgetsOf): Imposing {
-  const compiled = new LRUCache<string, (apiKeyHash: string | null) => Imposed>({ max: maxCompiled });
+interface Compiled {
+  text: string;
+  of: (apiKeyHash: string | null) => Imposed;
+}
+
+export function imposing(budgets: BudgetsOf, limits: ImposedLimits): Imposing {
+  // One entry for each workspace, however often its guardrails change.
+  const compiled = new LRUCache<WorkspaceId, Compiled>({ max: maxCompiled });
   const joined = new WeakMap<Imposed, { limits: readonly BudgetLimit[]; all: readonly BudgetLimit[] }>();
 
-  function guardrailsIn(text: string): (apiKeyHash: string | null) => Imposed {
-    let made = compiled.get(text);
-    if (made === undefined) {
-      made = compile(text);
-      compiled.set(text, made);
+  function guardrailsOf(workspaceId: WorkspaceId, text: string): Compiled['of'] {
+    let made = compiled.get(workspaceId);
+    if (made?.text !== text) {
+      made = { text, of: compile(text, limits) };
+      compiled.set(workspaceId, made);
     }
-    return made;
+    return made.of;
   }
 
   function imposed({ workspaceId, apiKeyHash }: Caller): Imposed | Promise<Imposed> {
     return andThen(budgets(workspaceId).guardrailsText(), (text) =>
-      text === null ? nothingImposed : guardrailsIn(text)(apiKeyHash),
+      text === null ? nothingImposed : guardrailsOf(workspaceId, text)(apiKeyHash),
     );
   }
 
-  /** The same list for the same limits: spending keeps what it computes of one. */
+  /**
+   * Joins two lists of limits. Returns the same list for the same limits, because spending caches results by the list.
+   */
   function join(limits: readonly BudgetLimit[], one: Imposed): readonly BudgetLimit[] {
     if (one.budgets.length === 0) return limits;
     const known = joined.get(one);
@@ -62,10 +71,10 @@ export function imposing(budgets: BudgetsOf): Imposing {
   };
 }
 
-function compile(text: string): (apiKeyHash: string | null) => Imposed {
+function compile(text: string, limits: ImposedLimits): Compiled['of'] {
   const parsed = storedGuardrailsSchema().safeParse(tryParseJson(text));
   if (!parsed.success) throw damagedRecord('guardrails');
-  const all = parsed.data.guardrails.map(imposedGuardrail);
+  const all = parsed.data.guardrails.map((stored) => imposedGuardrail(stored, limits));
   const ofKeys = new LRUCache<string, Imposed>({ max: maxKeys, memoMethod: (hash) => imposedOn(all, hash) });
   const ofNone = imposedOn(all, null);
   return (apiKeyHash) => (apiKeyHash === null ? ofNone : ofKeys.memo(apiKeyHash));

@@ -8,7 +8,7 @@ type Callable = Extract<OperationTable[number], { api: string }>;
 type Place = Callable['api'];
 type GroupOf<P extends Place> = P extends `${infer Group}.${string}` ? Group : never;
 
-/** An argument without required fields may be left out. */
+/** A function whose argument may be left out if it has no required fields. */
 type FunctionOf<O> =
   // biome-ignore lint/suspicious/noExplicitAny: the types of body and query are those of its schemas, not of its function
   O extends ApiOperation<string, infer Given, infer Result, any, any>
@@ -19,8 +19,8 @@ type FunctionOf<O> =
 
 /**
  * The operations of the interface as functions, in groups: `workspaces.create` is POST /workspaces. Each takes one
- * object, which holds the parameters of its path and the fields of its body or its query, by the names of the
- * interface. It returns what the response holds. It throws the GatewayError that a response would tell of.
+ * object with the parameters of its path and the fields of its body or its query, by the names of the interface. It
+ * returns the content of the response. It throws the GatewayError of which a response would tell.
  */
 export type InProcessApi = {
   readonly [Group in GroupOf<Place>]: {
@@ -31,7 +31,7 @@ export type InProcessApi = {
 /** Runs an operation; see `Edge.call`. */
 export type CallOperation = (operation: Operation, given: unknown, caller: Caller) => Promise<unknown>;
 
-/** Who runs the host app: permitted everything, in every workspace. */
+/** The operator of the host app: permitted everything, in every workspace. */
 export const operator: Caller = {
   permissions: ['inference', 'management'],
   apiKeyHash: null,
@@ -44,7 +44,7 @@ export const operator: Caller = {
 
 export type ApiFor = (caller: Caller) => InProcessApi;
 
-/** Makes the functions of a caller. A group is made when it is first used: most gateways only serve requests. */
+/** Makes the functions of a caller. A group is made at its first use: most gateways only serve requests. */
 export function createInProcess(operations: readonly Operation[], call: CallOperation): ApiFor {
   const groups = new Map<string, { name: string; operation: Operation }[]>();
   for (const operation of operations) {
@@ -66,7 +66,9 @@ export function createInProcess(operations: readonly Operation[], call: CallOper
   };
 }
 
-/** One object of the functions and of what is more: members of `more` replace groups. Groups are not made by it. */
+/**
+ * Joins the functions and further members in one object. Members of `more` replace groups. No group is made by this.
+ */
 export function mergeApi<More extends object>(api: InProcessApi, more: More): Omit<InProcessApi, keyof More> & More {
   const merged = Object.defineProperties({}, Object.getOwnPropertyDescriptors(api));
   return Object.defineProperties(merged, Object.getOwnPropertyDescriptors(more)) as Omit<InProcessApi, keyof More> &

@@ -1,19 +1,20 @@
-import { flatText } from '../base/flat-text.ts';
 import { parsePrice } from '../base/money.ts';
-import { didYouMean, nearest } from '../base/nearest.ts';
+import { flatText } from '../base/text/flat-text.ts';
+import { didYouMean, nearest } from '../base/text/nearest.ts';
 import type { Endpoint, EndpointOrder, Model, Pricing, TokenPricing } from '../call/model.ts';
+import { withCacheWrites } from '../pricing/cache-writes.ts';
 import type { Provider } from '../providers/provider.ts';
 import { checkNames } from './aliases.ts';
-import type { PricingSettings } from './endpoint-options.ts';
-import { type ModelSettings, unixSeconds } from './model-options.ts';
+import type { PricingSettings } from './options/endpoint.ts';
+import { type ModelSettings, unixSeconds } from './options/model.ts';
 import { SettingsError } from './providers.ts';
 
 type EndpointSettings = ModelSettings['endpoints'][number];
 
 /**
- * The host app's models, checked against the providers.
- * @param provider  one that was set up, by slug; null for any other
- * @param slugs     of those that were set up
+ * Makes the host app's models, and checks them against the providers.
+ * @param provider  finds a provider that was set up, by slug; null for any other
+ * @param slugs     the slugs of the providers that were set up
  * @throws SettingsError
  */
 export function configureModels(
@@ -39,9 +40,9 @@ export function configureModels(
 }
 
 /**
- * Models of a list that is shared by many gateways: endpoints at providers that are not known here are left out, and
- * models that have no other.
- * @param provider  one that is known, by slug; null for any other
+ * Makes the models of a list that many gateways share. Endpoints at providers that are not known here are left out, and
+ * so are models without any other endpoint.
+ * @param provider  finds a known provider, by slug; null for any other
  * @throws SettingsError for a slug that occurs twice
  */
 export function servableModels(
@@ -61,7 +62,7 @@ export function servableModels(
   return models;
 }
 
-/** Of two models of one name only one could ever be asked for. */
+/** Checks that slugs are unique: of two models with one slug, requests could reach only one. */
 function checkSlugs(given: readonly ModelSettings[]): void {
   const seen = new Set<string>();
   for (const [at, { slug }] of given.entries()) {
@@ -111,12 +112,12 @@ function modelOf(given: ModelSettings, order: EndpointOrder | undefined, endpoin
   };
 }
 
-/** Request fields that never reach a model, by its name at the provider. */
+/** The request fields that never reach a model, by the provider's name of the model. */
 export function unsupportedOf({ dialect, quirks }: Provider, model: string): readonly string[] {
   return dialect.unsupportedParameters?.(quirks, model) ?? [];
 }
 
-/** Whether the dialect has a search tool for a model: the dialect leaves the field out for the others. */
+/** Tells whether the dialect has a search tool for a model: the dialect leaves the field out for the others. */
 export function searchesWeb(provider: Provider, model: string): boolean {
   return provider.dialect.mapsWebSearch === true && !unsupportedOf(provider, model).includes(searchParameter);
 }
@@ -138,7 +139,7 @@ function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Pro
     providerSlug: provider.slug,
     tag: variant === undefined ? provider.slug : `${provider.slug}/${variant}`,
     upstreamModel: flatText(given.model),
-    pricing: given.pricing ? pricingOf(given.pricing) : null,
+    pricing: given.pricing ? withCacheWrites(pricingOf(given.pricing), given.model) : null,
     contextLength: given.contextLength ?? null,
     maxPromptTokens: given.maxPromptTokens,
     maxCompletionTokens: given.maxCompletionTokens ?? null,
@@ -179,6 +180,7 @@ function tokenPrices(given: TokenPrices): Partial<TokenPricing> {
     cacheReadPicoUsd: pico(given.inputCacheRead),
     cacheWritePicoUsd: pico(given.inputCacheWrite),
     cacheWriteHourPicoUsd: pico(given.inputCacheWrite1h),
+    cacheWrite12hPicoUsd: pico(given.inputCacheWrite12h),
     audioPicoUsd: pico(given.audio),
     audioCacheReadPicoUsd: pico(given.inputAudioCache),
     audioOutputPicoUsd: pico(given.audioOutput),
@@ -188,7 +190,7 @@ function tokenPrices(given: TokenPrices): Partial<TokenPricing> {
   };
 }
 
-/** The options were checked: what is given is a price. */
+/** The options were checked, so a given value is a price. */
 function pico(price: string | number | undefined): number | undefined {
   return price === undefined ? undefined : (parsePrice(price) ?? undefined);
 }

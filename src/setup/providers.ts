@@ -1,6 +1,6 @@
-import { secretsInUrl, tidyUrl } from '../base/base-url.ts';
-import { didYouMean, nearest } from '../base/nearest.ts';
+import { secretsInUrl, tidyUrl } from '../base/http/base-url.ts';
 import type { Issue } from '../base/refusal.ts';
+import { didYouMean, nearest } from '../base/text/nearest.ts';
 import type { DataPolicy } from '../call/model.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import {
@@ -14,7 +14,7 @@ import { providerWithoutAddress, whyWithoutAddress } from '../providers/without-
 import { checkBy } from '../schema/schema.ts';
 import { credentialOf } from './credential-parts.ts';
 
-/** What a host app sets of a provider. */
+/** The settings that a host app gives for a provider. */
 export interface ProviderSettings {
   apiKey?: string | undefined;
   credential?: Record<string, string> | undefined;
@@ -27,20 +27,20 @@ export interface ProviderSettings {
   dataPolicy?: DataPolicy | undefined;
 }
 
-/** A provider as this gateway knows it. */
+/** A provider with its configuration in this gateway. */
 export interface Configured {
   provider: Provider;
-  /** The operator's own, with the headers that go with it alone; `secret` is '' for none. */
+  /** The operator's own credential, with the headers that go only with it; `secret` is '' for none. */
   credential: Credential;
-  /** Whether it is sent the credentials that workspaces bring. */
+  /** true: the provider gets the credentials that workspaces bring. */
   takesByok: boolean;
-  /** Whether it can be asked without a credential of the caller's. */
+  /** true: the provider can serve a request without a credential of the caller. */
   isUsable: boolean;
   /** false: built in, and not set up by the operator. */
   isConfigured: boolean;
   /** true: made in code, by `defineProvider`. */
   isMade: boolean;
-  /** true: the operator said that it is sent the credentials of workspaces. */
+  /** true: the operator set `byok` to true. */
   saysByok: boolean;
 }
 
@@ -59,15 +59,15 @@ export class SettingsError extends Error {
 /** Environment variables by name. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The variables of the process, where there is one. */
+/** The variables of the process; none where there is no process. */
 export function environment(): Environment {
   return (globalThis as { process?: { env?: Environment } }).process?.env ?? {};
 }
 
 /**
- * All providers by slug: those set up by the operator, and the built-in others, which callers may use with credentials
- * of their own.
- * @param environment  where the keys of providers made in code may be
+ * All providers by slug: those that the operator has set up, and the other built-in ones, which callers may use with
+ * credentials of their own.
+ * @param environment  may have the keys of providers made in code
  * @throws SettingsError
  */
 export function configureProviders(
@@ -116,7 +116,7 @@ function configureMade(slug: string, provider: Provider, environment: Environmen
   };
 }
 
-/** The first variable that is set. */
+/** The value of the first variable that is set. */
 function keyIn(environment: Environment, names: readonly string[]): string | undefined {
   try {
     for (const name of names) {
@@ -124,12 +124,14 @@ function keyIn(environment: Environment, names: readonly string[]): string | und
       if (value) return value;
     }
   } catch {
-    // Deno lets a program read only the variables that it was started with the permission for.
+    // Deno lets a program read only the variables for which it has permission.
   }
   return undefined;
 }
 
-/** A key in the query would go with every request: also with those that a workspace's own credential pays for. */
+/**
+ * Refuses a key in the query: it would go with every request, also with those that use a workspace's own credential.
+ */
 function checkAddress(slug: string, baseUrl: string, takesByok: boolean): void {
   if (takesByok && secretsInUrl(baseUrl).length > 0)
     throw new SettingsError(
@@ -158,7 +160,7 @@ function configureProvider(
     ...(base.credentialShape && baseUrl !== undefined ? { credentialShape: atAnyAddress(base.credentialShape) } : {}),
   };
   const credential = operatorsCredential(slug, provider.credentialShape, given);
-  // At an address that the operator chose, what is there may add the operator's key to a request with a wrong one.
+  // A server at an address of the operator's choice may add the operator's key to a request with a wrong one.
   const takesByok = given.byok ?? (builtIn !== undefined && address === base.baseUrl);
   if (typeof address === 'string') checkAddress(slug, address, takesByok);
   // A key that was never set must not turn into requests without one.
@@ -174,7 +176,7 @@ function configureProvider(
   };
 }
 
-/** What is asked for where the address is the operator's own: nothing that only the built-in one is made of. */
+/** The parts of a credential for an address of the operator: parts that only form the built-in address are left out. */
 function atAnyAddress(shape: CredentialShape): CredentialShape {
   const { ofAddress = [], oneOf } = shape;
   if (ofAddress.length === 0) return shape;
@@ -183,7 +185,7 @@ function atAnyAddress(shape: CredentialShape): CredentialShape {
   return { parts, ...(sets === undefined ? {} : { oneOf: [...new Set(sets)].map((set) => set.split(' ')) }) };
 }
 
-/** A built-in provider as it speaks the dialect that was asked for. */
+/** A built-in provider that speaks the dialect of the option. */
 function inDialect(
   builtIn: Provider,
   { dialect: name, baseUrl }: ProviderSettings,
@@ -204,14 +206,14 @@ function inDialect(
 }
 
 /**
- * Quirks of another dialect mean nothing in this one, but for what a provider does with a stream that was left: that is
- * the same whatever it speaks.
+ * Keeps the quirk that holds for every dialect: how a provider treats a stream that was left. Other quirks belong to
+ * one dialect.
  */
 function sameInAllDialects({ generatesOn }: { generatesOn?: unknown }): object {
   return generatesOn === undefined ? {} : { generatesOn };
 }
 
-/** A provider at an address that only the operator knows. @param known  slugs that may be meant */
+/** A provider at an address that only the operator knows. @param known  slugs for a suggestion */
 function atOwnAddress(
   slug: string,
   { baseUrl, dialect: name = 'openai-chat' }: ProviderSettings,
@@ -234,7 +236,7 @@ function atOwnAddress(
   return { ...made, ...facts };
 }
 
-/** null: none is set. */
+/** @returns null: none is set */
 function operatorsCredential(
   slug: string,
   shape: CredentialShape | undefined,
@@ -257,7 +259,7 @@ function operatorsCredential(
   throw new SettingsError(path === 'apiKey' ? `${at}.apiKey` : `${at}.credential.${path}`, message);
 }
 
-/** By the schema of the dialect that was chosen: which one, the provider may say rather than the option. */
+/** Checks quirks by the schema of the dialect. The provider may have chosen the dialect, rather than the option. */
 function checkedQuirks(slug: string, dialect: Dialect, quirks: object | undefined): object {
   const checked = checkBy(dialect.quirks(), quirks ?? {});
   if (checked.issues === null) return checked.value;

@@ -1,18 +1,19 @@
 import { isGatewayError } from '../base/errors.ts';
 import type { Catalog } from '../catalog/catalog.ts';
+import { answerOf } from '../stores/storage/outage.ts';
 import type { Stores } from './stores.ts';
 
-/** Whether requests can be served now. */
+/** The ability to serve requests now. */
 export interface Readiness {
   /** false: a request sent now would probably fail. */
   isReady: boolean;
-  /** Why not, one sentence each; empty: nothing is wrong. */
+  /** The reasons why not, one sentence each; empty: ready. */
   reasons: readonly string[];
 }
 
 /**
- * Looks whether the store answers and the catalogue is there. Probes at the same time share one look, so that they cost
- * the store no more than one.
+ * Checks whether the store responds and the catalogue is loaded. Probes at the same time share one check, so that they
+ * cost the store no more than one.
  */
 export function createReadiness(
   stores: Pick<Stores, 'ping'>,
@@ -28,7 +29,7 @@ export function createReadiness(
       const failure = await stores.ping().then(() => null, reasonOf);
       if (failure !== null) reasons.push(failure);
     }
-    // Also where it was closed while the store was asked.
+    // The gateway may have been closed during the check.
     if (isClosed) return { isReady: false, reasons: ['The gateway is closed'] };
     return { isReady: reasons.length === 0, reasons };
   }
@@ -46,7 +47,11 @@ export function createReadiness(
   };
 }
 
-/** A GatewayError says nothing of the server, its address or its answer. */
+/**
+ * The server's own words if it has responded: the operator must see a wrong password. Never its address, nor a secret.
+ */
 function reasonOf(error: unknown): string {
+  const answer = answerOf(error);
+  if (answer !== null) return `The store refuses: ${answer}`;
   return isGatewayError(error) ? `The store does not answer: ${error.message}` : 'The store does not answer';
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { lazily } from '../base/lazily.ts';
-import { openaiChat } from '../dialects/openai-chat.ts';
+import { openaiChat } from '../dialects/openai-chat/index.ts';
 import type { Provider } from '../providers/provider.ts';
 import {
   createScriptedTransport,
@@ -9,8 +9,8 @@ import {
   type ScriptEntry,
   ScriptError,
   sandboxScript,
-} from '../providers/sandbox.ts';
-import { expectation } from '../schema/expectations.ts';
+} from '../providers/sandbox/index.ts';
+import { expectation } from '../schema/chat/expectations.ts';
 import type { Logger } from '../telemetry/record.ts';
 import type { Transport } from '../transport/transport.ts';
 import { type ProviderSettings, SettingsError } from './providers.ts';
@@ -39,7 +39,7 @@ function isScript(value: unknown): value is SandboxScript {
   return typeof value === 'object' && value !== null && typeof (value as { take?: unknown }).take === 'function';
 }
 
-/** The providers that were given, with the sandbox where a script answers for it. */
+/** The given providers, and the sandbox if a script answers for it. */
 export function withSandbox<Given extends ProviderSettings | Provider>(
   providers: Readonly<Record<string, Given>>,
   settings: SandboxSettings | undefined,
@@ -47,8 +47,14 @@ export function withSandbox<Given extends ProviderSettings | Provider>(
   return settings && !settings.allProviders ? { sandbox: {}, ...providers } : providers;
 }
 
+/** The built-in providers. A script gets the complete request, so a scripted sandbox ignores no field. */
+export function asScripted(builtIn: readonly Provider[], settings: SandboxSettings | undefined): readonly Provider[] {
+  if (!settings) return builtIn;
+  return builtIn.map((provider) => (provider.slug === 'sandbox' ? { ...provider, dialect: openaiChat } : provider));
+}
+
 /**
- * Which providers a script answers for; null: none.
+ * Makes the transports of the providers for which a script answers; null: none.
  * @throws SettingsError for a mistake in a script
  */
 export function scriptedTransports(
@@ -59,14 +65,14 @@ export function scriptedTransports(
   if (!settings) return null;
   const { allProviders } = settings;
   const script = scriptOf(settings.script);
-  // Left on by mistake, it would look like a service that works.
+  // A warning: if it is left on by mistake, the gateway looks like a service that works.
   if (allProviders) logger?.warn({}, 'A sandbox script answers for all providers: none of them is asked');
   const transports = new Map<string, Transport>();
   return ({ slug, dialect }) => {
     if (!allProviders && slug !== 'sandbox') return null;
     const found = transports.get(slug);
     if (found) return found;
-    // A script speaks this format alone; what speaks another would see its answers as broken ones.
+    // A script speaks this format alone; a provider of another dialect would see its answers as broken.
     const speaks = dialect === openaiChat;
     const made = createScriptedTransport({ clock, script, provider: slug, speaks });
     transports.set(slug, made);

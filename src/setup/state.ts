@@ -1,26 +1,26 @@
 import type { Clock } from '../base/clock.ts';
-import type { Health } from '../catalog/health.ts';
+import type { Health } from '../catalog/health/index.ts';
 import type { Edge } from '../http/edge.ts';
 import type { Spending } from '../stores/spending/spending.ts';
 import type { Records } from '../telemetry/records/records.ts';
 
-/** What this instance has open now. */
+/** The open work of this instance. */
 export interface GatewayState {
-  /** Requests that have not ended. */
+  /** The number of requests that have not ended. */
   requestsInFlight: number;
-  /** Holds of requests in flight. */
+  /** The number of holds of requests in flight. */
   holds: number;
-  /** Bookings of money that the store has not confirmed: more than a moment's worth means that it does not answer. */
+  /** Bookings of money that the store has not confirmed. If the number stays high, the store does not respond. */
   waitingBookings: number;
-  /** Endpoints, and credentials of workspaces at them, that are in cooldown: for everybody or for some workspace. */
+  /** Endpoints, and credentials of workspaces at them, that are in cooldown: for all workspaces or for one. */
   cooldowns: number;
-  /** Records that wait to be written; 0 where none are kept. */
+  /** The number of records that wait to be written; 0 where none are kept. */
   waitingRecords: number;
-  /** Records that were not kept since the start: too many waited, or the store refused them. */
+  /** The number of records that were not kept since the start: too many waited, or the store refused them. */
   droppedRecords: number;
 }
 
-/** @returns looks at what is in memory; no store is asked */
+/** @returns a function that reads the state from memory, without a call of a store */
 export function stateOf(
   edge: Edge,
   spending: Spending,

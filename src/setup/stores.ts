@@ -1,31 +1,32 @@
 import type { Keyv, KeyvStorageAdapter } from 'keyv';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../base/clock.ts';
-import type { Ids } from '../base/ids.ts';
+import { type Ids, instanceNames } from '../base/ids.ts';
 import { wrongArgument } from '../base/refusal.ts';
 import { defaultWorkspaceId, parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
+import { stepsOfPatterns } from '../guardrails/stored.ts';
 import type { StoredKey } from '../http/authenticate.ts';
-import { limitsOrNull } from '../pipeline/admission.ts';
+import { limitsOrNull } from '../pipeline/call/admission.ts';
 import type { WorkspaceDefaults } from '../pipeline/deps.ts';
-import type { AuditSettings } from '../schema/audit.ts';
-import type { BudgetEventSettings } from '../schema/budget-event-settings.ts';
-import { storedCredentialSchema } from '../schema/credential.ts';
-import type { MasterSecrets } from '../schema/master-secrets.ts';
-import type { BudgetSettings, LimitSettings, RateLimitSettings, RedisSettings } from '../schema/settings.ts';
-import { allowedModelsOf } from '../stores/allowed-models.ts';
-import { type ApiKeyRecord, type ApiKeyStore, createApiKeys } from '../stores/api-keys.ts';
+import type { AuditSettings } from '../schema/records/audit.ts';
+import type { BudgetEventSettings } from '../schema/settings/budget-events.ts';
+import type { MasterSecrets } from '../schema/settings/master-secrets.ts';
+import type { BudgetSettings, LimitSettings, RateLimitSettings, RedisSettings } from '../schema/settings/settings.ts';
+import { storedCredentialSchema } from '../schema/tenants/credential.ts';
+import { allowedModelsOf } from '../stores/api-keys/allowed-models.ts';
+import { type ApiKeys, hostApiKeys } from '../stores/api-keys/host-api-keys.ts';
+import { type ApiKeyRecord, type ApiKeyStore, createApiKeys } from '../stores/api-keys/index.ts';
 import { type AuditLog, createAuditLog } from '../stores/audit-log.ts';
 import type { BudgetWatch } from '../stores/budget-events/watch.ts';
 import { type BudgetsOf, createBudgets } from '../stores/budgets.ts';
 import { perWorkspace } from '../stores/collection.ts';
+import { type Credentials, createCredentials } from '../stores/credentials/index.ts';
 import type { KeyReader } from '../stores/credentials/key.ts';
 import { readAll } from '../stores/credentials/read-all.ts';
 import { credentialKind } from '../stores/credentials/record.ts';
 import { type Rotation, rotateCredentials } from '../stores/credentials/rotate.ts';
-import { type Credentials, createCredentials } from '../stores/credentials.ts';
 import { createGuardrails, type Guardrails } from '../stores/guardrails.ts';
 import { type HealthRecords, healthRecords } from '../stores/health-records.ts';
-import { type ApiKeys, hostApiKeys } from '../stores/host-api-keys.ts';
 import type { Ledger } from '../stores/ledger/ledger.ts';
 import { createOwners, type Owners } from '../stores/owners.ts';
 import { createRateLimiter, type RateLimiter } from '../stores/rates/limiter.ts';
@@ -34,9 +35,9 @@ import type { Spending } from '../stores/spending/spending.ts';
 import { chooseStorage } from '../stores/storage/choose.ts';
 import { guardStorage } from '../stores/storage/guard.ts';
 import type { Storage } from '../stores/storage/storage.ts';
+import { createVault, type Sealer, type Vault } from '../stores/vault/index.ts';
 import { keyRing } from '../stores/vault/key-ring.ts';
 import { limitSealer } from '../stores/vault/limit-sealer.ts';
-import { createVault, type Sealer, type Vault } from '../stores/vault.ts';
 import { createWorkspaces, type WorkspaceRecord, type Workspaces } from '../stores/workspaces.ts';
 import type { Logger } from '../telemetry/record.ts';
 import { deleteRecords } from '../telemetry/records/records.ts';
@@ -52,20 +53,20 @@ export interface StoreSettings {
   storeTimeoutMs: number;
   storeCacheMs: number;
   budgets: Pick<BudgetSettings, 'onLostHold' | 'leaseMs' | 'onUnsharedStore'>;
-  limits: Pick<LimitSettings, 'apiKeys' | 'credentials' | 'credentialPatterns' | 'guardrails'>;
+  limits: Pick<LimitSettings, 'apiKeys' | 'credentials' | 'credentialPatterns' | 'guardrails' | 'imposedSteps'>;
   redis?: RedisSettings | undefined;
   rateLimits: Pick<RateLimitSettings, 'key' | 'leaseMs' | 'onStoreFailure'>;
   secrets?: MasterSecrets | undefined;
   sealer?: Sealer | undefined;
-  /** What a provider's key means. */
+  /** Reads the key of a provider. */
   readKey?: KeyReader | undefined;
-  /** Whether a provider is sent credentials of workspaces. */
+  /** Tells whether a provider gets credentials of workspaces. */
   takesByok?: ((provider: string) => boolean) | undefined;
   audit: AuditSettings;
   budgetEvents: BudgetEventSettings;
   /** The network; absent: the global `fetch`. */
   fetch?: typeof fetch | undefined;
-  /** Who wants to be told of changes wants them to be kept. */
+  /** A receiver of changes. If there is one, changes are kept. */
   onAudit?: unknown;
   logger?: Logger | undefined;
   clock: Clock;
@@ -74,7 +75,7 @@ export interface StoreSettings {
   randomBytes: (size: number) => Uint8Array;
 }
 
-/** All that a gateway keeps. */
+/** The stores of a gateway, opened. */
 export interface Stores {
   workspaces: Workspaces;
   budgets: BudgetsOf;
@@ -85,22 +86,22 @@ export interface Stores {
   /** null: no changes are kept. */
   auditLog: AuditLog | null;
   spending: Spending;
-  /** null: nobody is told of the events of budgets. */
+  /** null: the events of budgets have no receiver. */
   budgetWatch: BudgetWatch | null;
   rateLimiter: RateLimiter;
-  /** For the host app. */
+  /** The API keys for the host app. */
   hostApiKeys: ApiKeys;
-  /** What a workspace uses where a request names nothing; without a promise where it is in memory. */
+  /** The defaults of a workspace, for requests that set no value; without a promise where they are in memory. */
   defaultsOf(id: WorkspaceId): WorkspaceDefaults | Promise<WorkspaceDefaults>;
-  /** For authentication: by the hash of a key; null: there is none. */
+  /** Finds a key by its hash, for authentication; null: there is none. */
   findApiKey(hash: string): StoredKey | null | Promise<StoredKey | null>;
-  /** Where instances share how endpoints are doing; null: no other instance uses this store. */
+  /** The records by which instances share the health of endpoints; null: no other instance uses this store. */
   healthRecords: HealthRecords | null;
-  /** Asks for a record and for money, of which there are none. @throws GatewayError unavailable (503) */
+  /** Reads a record and a budget that do not exist. @throws GatewayError unavailable (503) */
   ping(): Promise<void>;
-  /** @param further  workspaces that only the host app knows of */
+  /** @param further  workspaces that only the host app knows */
   rotateCredentials(further?: readonly string[]): Promise<Rotation>;
-  /** For telemetry: the same store, with a circuit of its own, so that what fails there stops no request. */
+  /** The same store for telemetry, with a circuit of its own: failures there must stop no request. */
   recordStorage: Storage;
   /** Seals provider keys, prompts and responses. */
   vault: Vault;
@@ -121,7 +122,7 @@ export function openStores(settings: StoreSettings): Stores {
   const { secrets, sealer, logger = null } = settings;
   const bare = chosen(settings);
   const storage = guardStorage(bare, { clock, timeoutMs, logger });
-  // What answers from memory is never late: a time limit would cost more than the ledger itself.
+  // A ledger in memory is never late: a time limit would cost more than the ledger itself.
   const ledger = bare.kind === 'memory' && !settings.ledger ? bare.ledger : storage.ledger;
   const owners = createOwners(storage);
   const vault = createVault({
@@ -159,11 +160,17 @@ export function openStores(settings: StoreSettings): Stores {
     clock,
     ids,
     maxPerWorkspace: limits.guardrails,
+    maxSteps: limits.imposedSteps,
+    stepsOf: stepsOfPatterns,
     forget: (id) => budgetsOf(id).forget(),
   });
   const events = openBudgetEvents({ ...settings, settings: settings.budgetEvents, storage, ledger, logger });
   const { watch } = events;
-  const spending = createSpending({ ledger, clock, ids, random, logger, leaseMs: budgets.leaseMs, observer: watch });
+  const { leaseMs, onLostHold } = budgets;
+  const recordStorage = guardStorage(bare, { clock, timeoutMs, logger });
+  // Data in memory is lost with its process anyway, so notes would not help.
+  const notes = bare.kind === 'memory' ? null : { storage: recordStorage, instance: instanceNames(randomBytes)() };
+  const spending = createSpending({ ledger, notes, clock, ids, random, logger, leaseMs, onLostHold, observer: watch });
   const rateLimiter = createRateLimiter({
     rates: bare.kind === 'memory' ? bare.rates : storage.rates,
     clock,
@@ -171,7 +178,7 @@ export function openStores(settings: StoreSettings): Stores {
     logger,
     leaseMs: settings.rateLimits.leaseMs,
     onStoreFailure: settings.rateLimits.onStoreFailure,
-    // A host app that brings its own time wants it everywhere.
+    // A host app that brings its own clock wants it everywhere.
     byClockOfStore: clock === systemClock,
   });
   const workspaces = createWorkspaces({
@@ -189,7 +196,7 @@ export function openStores(settings: StoreSettings): Stores {
       (id) => deleteRecords(storage, id),
       (id) => events.marks.forget(id),
     ],
-    // Also what is only counted here, which must not be booked later.
+    // Also forgets sums that are only counted here, which must not be booked later.
     forgetSpending: (id) => spending.forget(id),
   });
   return {
@@ -217,7 +224,7 @@ export function openStores(settings: StoreSettings): Stores {
     },
     healthRecords: healthRecords(storage),
     vault,
-    recordStorage: guardStorage(bare, { clock, timeoutMs, logger }),
+    recordStorage,
     async ping() {
       const at = { partition: defaultWorkspaceId, kind: 'probe', id: 'probe' };
       await Promise.all([storage.get(at), ledger.read(defaultWorkspaceId, [])]);
@@ -259,10 +266,10 @@ function chosen({ store, ledger, budgets, redis, clock, storeTimeoutMs: timeoutM
   }
 }
 
-/** Workspaces in use at the same time, whose handles are worth keeping. */
+/** The most workspaces whose handles are kept. */
 const maxHandles = 1000;
 
-/** Every request asks for its workspace's handles: what they are made of is kept. */
+/** Keeps the handles of workspaces, because every request needs them. */
 function handles<T extends object>(make: (workspaceId: WorkspaceId) => T): (workspaceId: WorkspaceId) => T {
   const made = new LRUCache<WorkspaceId, T>({ max: maxHandles });
   return (workspaceId) => {
@@ -274,7 +281,7 @@ function handles<T extends object>(make: (workspaceId: WorkspaceId) => T): (work
   };
 }
 
-const noDefaults: WorkspaceDefaults = { textModel: null, sort: null, isByokOnly: false };
+const noDefaults: WorkspaceDefaults = { textModel: null, imageModel: null, sort: null, isByokOnly: false };
 const defaultsIn = new WeakMap<WorkspaceRecord, WorkspaceDefaults>();
 
 function defaultsOf(record: WorkspaceRecord | null): WorkspaceDefaults {
@@ -285,6 +292,7 @@ function defaultsOf(record: WorkspaceRecord | null): WorkspaceDefaults {
     const { io_logging_sampling_rate: samplingRate, io_logging_api_key_ids: apiKeyIds } = settings;
     defaults = {
       textModel: settings.default_text_model,
+      imageModel: settings.default_image_model,
       sort: settings.default_provider_sort,
       isByokOnly: settings.is_byok_only,
       ioLogging: settings.is_observability_io_logging_enabled ? { samplingRate, apiKeyIds } : null,
@@ -296,7 +304,7 @@ function defaultsOf(record: WorkspaceRecord | null): WorkspaceDefaults {
   return defaults;
 }
 
-/** Every request asks: what was made of a record once is kept with it. */
+/** By record: the key that was made of it, because every request needs it. */
 const madeOf = new WeakMap<ApiKeyRecord, StoredKey>();
 
 function forAuthentication(record: ApiKeyRecord | null): StoredKey | null {
@@ -318,7 +326,7 @@ function forAuthentication(record: ApiKeyRecord | null): StoredKey | null {
   return made;
 }
 
-/** @throws GatewayError invalid_request (400): before anything is sealed anew */
+/** Checks the ids before anything is sealed anew. @throws GatewayError invalid_request (400) */
 function workspaceIds(given: unknown): WorkspaceId[] {
   if (!Array.isArray(given)) throw wrongArgument('workspaces', 'expected array');
   return Array.from(given, (text: unknown, at) => {

@@ -16,15 +16,16 @@ export interface FindsWorkspaces<W extends NamedWorkspace = NamedWorkspace> {
 }
 
 /**
- * The workspace a management request names.
- * @throws GatewayError not_found (404), the same for one that is not there and for one that is somebody else's
+ * Finds the workspace that a management request names.
+ * @throws GatewayError not_found (404), the same error for a workspace that does not exist and for one of somebody else
  */
 export async function reachWorkspace<W extends NamedWorkspace>(
   workspaces: FindsWorkspaces<W>,
   caller: Caller,
   idOrSlug: string,
 ): Promise<W> {
-  // A bound caller's own is looked up, whatever it names: another takes as long as one that is not there.
+  // For a bound caller, the store looks up the caller's own workspace, whatever the request names: the time taken must
+  // not tell whether another workspace exists.
   const found = await workspaces.find(caller.managesAll ? idOrSlug : caller.workspaceId);
   if (found && (caller.managesAll || (found.id === caller.workspaceId && isNamed(found, idOrSlug)))) return found;
   throw noWorkspace();
@@ -34,7 +35,7 @@ function isNamed({ id, settings }: NamedWorkspace, idOrSlug: string): boolean {
   return settings.slug === idOrSlug || (isUuid(idOrSlug) && idOrSlug.toLowerCase() === id);
 }
 
-/** As `reachWorkspace`, its id alone; undefined means the caller's own. */
+/** Like `reachWorkspace`, but returns only the id; undefined means the caller's own workspace. */
 export async function reachableWorkspace(
   workspaces: FindsWorkspaces,
   caller: Caller,
@@ -43,12 +44,12 @@ export async function reachableWorkspace(
   return idOrSlug === undefined ? caller.workspaceId : (await reachWorkspace(workspaces, caller, idOrSlug)).id;
 }
 
-/** Of the same words, whatever the reason. */
+/** The error has the same words whatever the reason, so it does not tell whether the workspace exists. */
 export function noWorkspace(): GatewayError {
   return new GatewayError('not_found', 'There is no workspace with this id or slug');
 }
 
-/** Who sets a limit: a caller that manages all workspaces, or one that is bound to the workspace. */
+/** The party that sets a limit: a caller that manages all workspaces, or one that is bound to the workspace. */
 export type SetBy = 'operator' | 'workspace';
 
 export function setBy({ managesAll }: Caller): SetBy {
@@ -65,8 +66,9 @@ const owned = {
 } as const satisfies Record<OwnedKind, { hasForm: (id: string) => boolean; refusal: string }>;
 
 /**
- * The workspace of what a management request names by its id alone, in any case of its hexadecimal digits.
- * @throws GatewayError not_found (404), the same for what is malformed, not there and somebody else's
+ * Finds the workspace of a thing that a management request names by its id alone. The hexadecimal digits of the id may
+ * be in upper or lower case.
+ * @throws GatewayError not_found (404), the same error for an id that is malformed, unknown or of somebody else
  */
 export async function ownerReachable(
   owners: Owners,
@@ -79,7 +81,7 @@ export async function ownerReachable(
   throw notOwned(kind);
 }
 
-/** For what is not there although it has an owner: the words of `ownerReachable`. */
+/** The error of `ownerReachable`, for a thing that has an owner but no record. */
 export function notOwned(kind: OwnedKind): GatewayError {
   return new GatewayError('not_found', owned[kind].refusal);
 }

@@ -1,32 +1,32 @@
 import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
 import { tryParseJson } from '../base/json.ts';
-import { type AuditEntry, auditEntrySchema } from '../schema/audit.ts';
+import { type AuditEntry, auditEntrySchema } from '../schema/records/audit.ts';
 import { damagedRecord } from './damaged.ts';
 import type { Address, Storage } from './storage/storage.ts';
 
 export interface AuditLogDeps {
   storage: Storage;
   clock: Clock;
-  /** The most entries that are kept. */
+  /** The most entries that each log keeps. */
   maxEntries: number;
-  /** How long an entry is kept. */
+  /** The age in ms up to which entries are kept. */
   maxAgeMs: number;
 }
 
 /**
- * The log of changes. Those of operators, and those of the callers of each workspace, are bounded by themselves: nobody
- * can push out what another has changed.
+ * The log of changes. The entries of operators, and those of the callers of each workspace, have separate bounds:
+ * nobody can push out what another has changed.
  */
 export interface AuditLog {
   /** Writes an entry and gives it its id. @throws GatewayError unavailable (503): nothing was written */
   append(entry: Omit<AuditEntry, 'id'>, atMs: number): Promise<AuditEntry>;
-  /** Writes an entry anew, unless it has gone since it was written. */
+  /** Replaces an entry, unless the entry has gone meanwhile. */
   replace(before: AuditEntry, after: AuditEntry): Promise<void>;
   remove(entry: AuditEntry): Promise<void>;
   /**
-   * Those that fit, newest first, and how many there are in all.
-   * @param workspaceId  those that concern this workspace; undefined: all
+   * Lists the entries that fit, newest first, and their total number.
+   * @param workspaceId  only entries that concern this workspace; undefined: all entries
    */
   list(
     workspaceId: string | undefined,
@@ -35,16 +35,18 @@ export interface AuditLog {
   ): Promise<{ entries: AuditEntry[]; total: number }>;
 }
 
-/** Of operators; also the list of the workspaces whose callers have changed something. */
+/**
+ * The partition of the operators' entries. It also has the list of the workspaces whose callers have changed something.
+ */
 const shared = 'audit';
 const kind = 'audit-entry';
 const tenantKind = 'audit-tenant';
 const placeOf = ({ actor, workspace_id: own }: Pick<AuditEntry, 'actor' | 'workspace_id'>) =>
   actor.type === 'operator' ? shared : placeOfTenant(actor.workspace_id ?? own);
 const placeOfTenant = (workspaceId: string) => `${shared}.${workspaceId}`;
-/** Entries read at once. */
+/** The number of entries in one read. */
 const batch = 500;
-/** Entries that one append removes at most: more than it adds, so the log shrinks to its bounds. */
+/** The most entries that one append removes. It is more than an append adds, so the log shrinks to its bounds. */
 const removedAtOnce = 50;
 const maxTries = 100;
 const numberDigits = 6;
@@ -60,7 +62,7 @@ export function createAuditLog({ storage, clock, maxEntries, maxAgeMs }: AuditLo
     if (gone.length > 0) await storage.commit(gone.map(({ id }) => ({ at: at(partition, id), value: null })));
   }
 
-  /** Before its first entry, so that none is there which nobody finds. */
+  /** Lists the partition before its first entry is written: otherwise nobody would find the entry. */
   async function register(partition: string): Promise<void> {
     if (partition === shared || knownTenants.has(partition)) return;
     const id = partition.slice(shared.length + 1);
@@ -78,16 +80,16 @@ export function createAuditLog({ storage, clock, maxEntries, maxAgeMs }: AuditLo
     }
   }
 
-  /** The latest number here: one that is free again is not given again, so that ids stay in order. */
+  /** The latest number given here. A number is never given twice, so that ids stay in order. */
   let next = { atMs: -1, number: 0 };
 
   return {
     async append(entry, atMs) {
-      // Instances that write in the same millisecond want the same number: the store gives it to one of them.
+      // Instances that write in the same millisecond want the same number. The store gives the number to one of them.
       const partition = placeOf(entry);
       await register(partition);
       let number = next.atMs === atMs ? next.number + 1 : 0;
-      // Upwards: others may write in another millisecond meanwhile, and a number that is taken stays so.
+      // Numbers only grow: other instances may write in another millisecond meanwhile, and a taken number stays taken.
       for (let tries = 0; tries < maxTries; tries++, number++) {
         next = { atMs, number };
         const id = `audit-${String(atMs).padStart(15, '0')}-${String(number).padStart(numberDigits, '0')}`;
@@ -102,8 +104,8 @@ export function createAuditLog({ storage, clock, maxEntries, maxAgeMs }: AuditLo
       await storage.commit([
         { at: at(placeOf(before), after.id), expect, value: JSON.stringify(after), rank: timeOf(after.id) },
       ]);
-      // Only now: the entry of a request that is refused goes again, and must push out no other. Where it fails, the
-      // next change does it.
+      // Pruning waits until now: the entry of a refused request is removed again, and must push out no other. If
+      // pruning fails, the next change prunes.
       await prune(placeOf(before)).catch(() => undefined);
     },
     async remove(entry) {

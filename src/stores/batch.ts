@@ -1,14 +1,15 @@
+import { nextTurn } from '../base/async/next-turn.ts';
 import { NotSentError } from './storage/circuit.ts';
 
 export interface BatchOptions<Step, Result> {
-  /** Takes the steps as a whole. Each has a result of its own, in the same order. */
+  /** Sends the steps as one call, and returns one result for each, in the same order. */
   send(key: string, steps: readonly Step[]): Promise<readonly Result[]>;
   /** The most steps that are sent together. */
   maxSteps: number;
   /** Steps with the same id are not sent together. */
   idOf?(step: Step): string | undefined;
   /**
-   * Whether one of the steps is to blame for the error, so that the others may succeed without it. Nothing was done.
+   * true: one of the steps caused the error, so the others may succeed without it. The call has then changed nothing.
    */
   isOfOneStep?(error: unknown): boolean;
 }
@@ -29,7 +30,7 @@ export function batched<Step, Result>(
   const { send, maxSteps, idOf, isOfOneStep = () => false } = options;
   const lines = new Map<string, Waiting<Step, Result>[]>();
 
-  /** Takes from the front of the line what may be sent together. */
+  /** Takes the steps from the front of the line that may be sent together. */
   function next(line: Waiting<Step, Result>[], most: number): Waiting<Step, Result>[] {
     if (!idOf || line.length === 1) return line.splice(0, most);
     const ids = new Set<string>();
@@ -84,16 +85,16 @@ function notSent(cause: unknown): NotSentError {
   return new NotSentError(cause instanceof Error ? cause.message : undefined, cause);
 }
 
-/** Steps wait for others for so many turns of the event loop at most. */
+/** The most turns of the event loop for which a step waits for others. */
 const maxTurns = 32;
 
 /**
- * Where more steps wait than this, further ones are likely. They may come a few turns later: in the first, the event
- * loop reads the requests of their clients, and the pipeline needs some turns until it holds money.
+ * Above this number of waiting steps, further steps are likely. They may come a few turns later: in the first turn, the
+ * event loop reads the requests of their clients, and the pipeline needs some turns until it holds money.
  */
 const busyFrom = 3;
 
-/** So many turns in a row may bring no step before the steps that wait are sent. */
+/** The most turns in a row that may bring no step. After them, the waiting steps are sent. */
 const maxEmptyTurns = 6;
 
 /**
@@ -110,9 +111,4 @@ export async function gathered(line: ArrayLike<unknown>, maxSteps: number): Prom
     emptyTurns = line.length === before ? emptyTurns + 1 : 0;
     if (emptyTurns > (line.length < busyFrom ? 0 : maxEmptyTurns)) return;
   }
-}
-
-function nextTurn(): Promise<void> {
-  // Browsers and some workers have no `setImmediate`.
-  return new Promise((resolve) => void (globalThis.setImmediate ?? setTimeout)(resolve));
 }

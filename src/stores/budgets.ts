@@ -1,4 +1,4 @@
-import { andThen } from '../base/and-then.ts';
+import { andThen } from '../base/async/and-then.ts';
 import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
 import type { Ids } from '../base/ids.ts';
@@ -7,7 +7,7 @@ import { refusal } from '../base/refusal.ts';
 import { type Interval, intervals } from '../base/windows.ts';
 import type { BudgetLimit } from '../call/call.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
-import { type StoredBudget, type StoredBudgets, storedBudgetsSchema } from '../schema/budget.ts';
+import { type StoredBudget, type StoredBudgets, storedBudgetsSchema } from '../schema/tenants/budget.ts';
 import type { SetBy } from './access.ts';
 import { createCache } from './cache.ts';
 import { ConflictError, perWorkspace } from './collection.ts';
@@ -15,38 +15,39 @@ import { beingDeleted, deletionOf, isDeleted, unlessDeleted } from './deletion.t
 import { guardrailsAt } from './guardrails.ts';
 import type { Storage } from './storage/storage.ts';
 
-/** The budgets of one workspace, at most one per interval. The ledger knows the spending. */
+/** The budgets of one workspace, at most one for each interval. The ledger knows the spending. */
 export interface Budgets {
-  /** From the narrowest interval to the broadest. */
+  /** Lists the budgets, from the narrowest interval to the broadest. */
   list(): Promise<StoredBudget[]>;
   /** @returns null: there is no such budget */
   get(interval: Interval): Promise<StoredBudget | null>;
   /**
-   * Creates a budget or changes its limit. The spending stays. A workspace's own limit stands below that of an
-   * operator; an operator's replaces both.
+   * Creates a budget or changes its limit. The spending stays. The workspace's own limit is at most the operator's. An
+   * operator's new limit replaces both.
    * @param by  default `operator`
    * @throws GatewayError invalid_request (400): the workspace is being deleted; permission_denied (403): the limit of a
    *         workspace is above that of an operator
    */
   put(interval: Interval, limitNanoUsd: number, by?: SetBy): Promise<StoredBudget>;
   /**
-   * Does nothing if there is no such budget. Of a workspace, its own limit goes, and an operator's holds again.
+   * Deletes a budget; does nothing if there is none. A workspace deletes only its own limit, and the operator's limit
+   * holds again.
    * @param by  default `operator`
-   * @throws GatewayError permission_denied (403): a workspace, of a limit that only an operator has set
+   * @throws GatewayError permission_denied (403): a workspace would delete a limit that only an operator has set
    */
   delete(interval: Interval, by?: SetBy): Promise<void>;
   deleteAll(): Promise<void>;
   /**
-   * From a cache of a few seconds. Returns no promise when the cache has the limits.
+   * The limits, from a cache of a few seconds. Returns no promise when the cache has the limits.
    * @throws GatewayError not_found (404): the workspace was deleted, or is being deleted. Always by rejecting
    */
   limits(): readonly BudgetLimit[] | Promise<readonly BudgetLimit[]>;
   /**
-   * The record of the guardrails of the workspace, which is read together with the limits. As `limits`.
-   * @returns null: there are none
+   * The record of the workspace's guardrails, which is read together with the limits. Caches and throws like `limits`.
+   * @returns null: there are no guardrails
    */
   guardrailsText(): string | null | Promise<string | null>;
-  /** What is cached is read anew. */
+  /** Drops the cached limits. */
   forget(): void;
 }
 
@@ -57,7 +58,7 @@ export interface BudgetsDeps {
   storage: Storage;
   clock: Clock;
   ids: Ids;
-  /** How long cached limits are used before the store is read again. */
+  /** The time in ms for which cached limits are used before the store is read again. */
   cacheMs: number;
 }
 
@@ -73,7 +74,8 @@ export function createBudgets({ storage, clock, ids, cacheMs }: BudgetsDeps): Bu
     ttlMs: cacheMs,
     load: async (key) => {
       const workspaceId = key as WorkspaceId;
-      // The mark comes before the budgets go: without both, "deleted" would look like "not limited".
+      // A deletion writes its mark before it removes the budgets. Without the mark, "deleted" would look like "not
+      // limited".
       const beside = [deletionOf(workspaceId), guardrailsAt(workspaceId)];
       const { record, further } = await records(workspaceId).getWith(id, beside);
       const [mark, guardrails = null] = further;
@@ -132,7 +134,7 @@ export function createBudgets({ storage, clock, ids, cacheMs }: BudgetsDeps): Bu
       },
       async deleteAll() {
         try {
-          // Not with the collection, which would read the record: a damaged record can be deleted, too.
+          // The collection would read the record; this way a damaged record can be deleted, too.
           await storage.commit([{ at: { partition: workspaceId, kind, id }, value: null }]);
         } finally {
           limits.forget(workspaceId);
@@ -145,13 +147,16 @@ export function createBudgets({ storage, clock, ids, cacheMs }: BudgetsDeps): Bu
   };
 }
 
-/** What an operator has set; null: nothing. A budget of an earlier version does not say: an operator set it. */
+/**
+ * The limit that an operator has set; null: none. A budget of an earlier version has no ceiling: its limit is an
+ * operator's.
+ */
 function ceilingOf({ ceilingNanoUsd, limitNanoUsd }: StoredBudget): number | null {
   return ceilingNanoUsd === undefined ? limitNanoUsd : ceilingNanoUsd;
 }
 
 /**
- * A budget that exists keeps its id and its creation time.
+ * Replaces the budget of the same interval. A budget that exists keeps its id and its creation time.
  * @throws GatewayError permission_denied (403)
  */
 function withBudget({ budgets }: StoredBudgets, fresh: StoredBudget, by: SetBy): StoredBudgets {
@@ -161,7 +166,7 @@ function withBudget({ budgets }: StoredBudgets, fresh: StoredBudget, by: SetBy):
   return { budgets: all.sort((a, b) => intervals.indexOf(a.interval) - intervals.indexOf(b.interval)) };
 }
 
-/** An operator's limit is as earlier versions write it: without a ceiling beside it. */
+/** Sets an operator's limit. The record has no ceiling, as earlier versions write it. */
 function withLimit(
   { ceilingNanoUsd: _, ...before }: StoredBudget,
   { limitNanoUsd, updatedAtMs }: Pick<StoredBudget, 'limitNanoUsd' | 'updatedAtMs'>,

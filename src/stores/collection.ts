@@ -53,8 +53,8 @@ export interface CollectionOptions<T> {
   kind: string;
   schema: () => ZodType<T>;
   /**
-   * Remembers what was read, by its text, where records are so long that checking them takes longer than finding them.
-   * Default: each is checked each time.
+   * Remembers parsed records by their text, for long records: checking them takes longer than finding them. Absent:
+   * each read checks the record.
    */
   known?: { get(text: string): T | undefined; set(text: string, record: T): unknown };
 }
@@ -85,7 +85,7 @@ export function createCollection<T>(
     return parsed.data;
   }
 
-  /** Whether the failed expectation was one of these, and not that of the record itself. */
+  /** Tells whether one of these expectations failed, and not that of the record itself. */
   async function isConflict(also: readonly Change[]): Promise<boolean> {
     const expecting = also.filter(({ expect }) => expect !== undefined);
     const found = await storage.getMany(expecting.map((change) => change.at));
@@ -93,7 +93,8 @@ export function createCollection<T>(
   }
 
   /**
-   * Writes the changes that `plan` makes for the stored record. Starts again when another process wrote it in between.
+   * Writes the changes that `plan` makes for the stored record. Starts again when another process has written the
+   * record in between.
    */
   async function rewrite<R>(id: string, plan: (before: T) => Planned<R> | Promise<Planned<R>>): Promise<R | null> {
     let failed: { text: string; also: readonly Change[] } | undefined;

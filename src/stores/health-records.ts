@@ -10,13 +10,13 @@ export type HealthKind = 'recent' | 'history';
 export interface HealthRecords {
   /** Replaces this instance's earlier record. */
   write(kind: HealthKind, instance: string, text: string, atMs: number): Promise<void>;
-  /** The records written last, by instance, and a few of the oldest ones. */
+  /** The latest records, by instance, and a few of the oldest ones. */
   read(kind: HealthKind): Promise<{ id: string; value: string }[]>;
   /** Removes a record, unless its instance has written it again since the read. */
   remove(kind: HealthKind, instance: string, text: string): Promise<void>;
 }
 
-/** If more instances run at the same time, an instance does not read the records of all others. */
+/** The most records of other instances that one read returns. */
 const maxInstances = 32;
 const maxOldest = 8;
 

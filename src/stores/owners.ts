@@ -15,15 +15,15 @@ export interface Owners {
   /** @returns null: the id belongs to no workspace */
   of(kind: OwnedKind, id: string): Promise<WorkspaceId | null>;
   /**
-   * May be repeated.
-   * @throws GatewayError internal (500) when the thing belongs to another workspace already; nothing has changed then
+   * Notes the owner of an id. May be repeated.
+   * @throws GatewayError internal (500) when the id belongs to another workspace already; nothing has changed then
    */
   claim(kind: OwnedKind, id: string, workspaceId: WorkspaceId): Promise<void>;
   release(kind: OwnedKind, id: string): Promise<void>;
 }
 
 export function createOwners(storage: Storage): Owners {
-  // A partition for each: owners need not be written together, and in a cluster they should not all be on one node.
+  // Each owner has a partition of its own: owners need not be written together, and a cluster should spread them.
   const at = (kind: OwnedKind, id: string) => ({ partition: `${kind}.${id}`, kind: 'owner', id: 'owner' });
   return {
     async of(kind, id) {

@@ -1,11 +1,11 @@
 import type { Clock } from '../base/clock.ts';
 
-/** Ranks of one millisecond. A process that needs more takes those of the next one. */
+/** The number of ranks in one millisecond. A process that needs more takes those of the next millisecond. */
 const perMs = 1000;
 
 /**
- * The places of new records in a list: in order of creation, also within a millisecond. Each is larger than every plain
- * epoch ms, which earlier versions took for a rank, and exact as a double until the year 2255.
+ * Makes the ranks of new records in a list, in order of creation, also within a millisecond. Each rank is larger than
+ * every epoch ms, which earlier versions used as ranks, and exact as a double until the year 2255.
  */
 export function createRanks(clock: Clock): () => number {
   let last = 0;

@@ -8,10 +8,10 @@ export interface SqliteStatement {
 
 /** The interface to a SQLite connection, such as the property `database` of `sqliteStore`. */
 export interface SqliteDatabase {
-  /** Compiled once per text. For use within `read` and `transact`. */
+  /** Compiles a statement once for each text. For use within `read` and `transact`. */
   prepare(sql: string): SqliteStatement;
   exec(sql: string): void;
-  /** Tables and indexes to create at the first use: complete `CREATE … IF NOT EXISTS` statements. */
+  /** Adds tables and indexes to create at the first use: complete `CREATE … IF NOT EXISTS` statements. */
   define(schema: readonly string[]): void;
   /** Runs synchronous code that reads one state of the database. */
   read<T>(work: () => T): Promise<T>;
@@ -20,7 +20,7 @@ export interface SqliteDatabase {
    * back. The code may run again from the start. Waits, without blocking, while another process writes.
    */
   transact<T>(work: () => T): Promise<T>;
-  /** Whether other processes use the same database. */
+  /** true: other processes use the same database. */
   readonly isShared: boolean;
 }
 

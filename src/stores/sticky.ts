@@ -1,21 +1,21 @@
-import { LRUCache } from 'lru-cache';
 import type { Clock } from '../base/clock.ts';
-import { fingerprintOf } from '../base/fingerprint.ts';
+import { createFairCache } from '../base/fair-cache.ts';
+import { fingerprintOf } from '../base/text/fingerprint.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
-import type { StickySettings } from '../schema/settings.ts';
+import type { StickySettings } from '../schema/settings/settings.ts';
 
 /**
- * The endpoint that a conversation used last, so that its next request finds a filled prompt cache. Kept in this
- * process. Instances agree without a message, because the weighted random choice among endpoints is the same for the
- * same session. Only a change after a failure is known in this process alone. The data is lost with the process, which
- * costs a cache miss.
+ * Remembers the endpoint that a conversation used last, so that its next request finds a filled prompt cache. The
+ * memory is in this process. Instances agree without a message, because the weighted random choice among endpoints is
+ * the same for the same session. Only a change after a failure is known in this process alone. The end of the process
+ * costs a cache miss. A workspace with many conversations pushes out its own, and none of another.
  */
 export interface Sticky {
   /** @returns null: no success within the last minutes */
   get(at: StickyAddress): string | null;
-  /** To be called after a success. Pins the value until the time to live has passed without another success. */
+  /** Pins the value after a success, until the time to live has passed without another success. */
   pin(at: StickyAddress, value: string): void;
-  /** Whether any conversation is pinned by its opening. If not, requests need not compute their opening. */
+  /** true: at least one conversation is pinned by its opening. If false, requests need not compute their opening. */
   hasOpenings(): boolean;
 }
 
@@ -41,11 +41,10 @@ interface Pin {
 }
 
 export function createSticky({ clock, ttlMs, max }: StickyDeps): Sticky {
-  // `maxSize` instead of `max`: for `max`, the cache would reserve memory at the start, 6 MB for two caches.
-  const newPins = () => new LRUCache<string | number, Pin>({ maxSize: max, sizeCalculation: () => 1 });
+  const newPins = () => createFairCache<string | number, Pin>({ clock, max, idleMs: ttlMs });
   const pins = { session: newPins(), opening: newPins() };
 
-  /** @returns undefined: none, or a pin of another workspace or model whose number happens to be the same */
+  /** @returns undefined: no pin, or a pin of another workspace or model with the same number */
   function find(at: StickyAddress, key: string | number): Pin | undefined {
     const pin = pins[at.conversation.kind].get(key);
     return pin !== undefined && pin.workspaceId === at.workspaceId && pin.slug === at.slug ? pin : undefined;
@@ -54,15 +53,15 @@ export function createSticky({ clock, ttlMs, max }: StickyDeps): Sticky {
   return {
     get(at) {
       const pin = find(at, keyOf(at));
-      return pin !== undefined && pin.untilMs > clock.now() ? pin.value : null;
+      return pin !== undefined && pin.untilMs > clock.monotonic() ? pin.value : null;
     },
     pin(at, value) {
       const key = keyOf(at);
-      const untilMs = clock.now() + ttlMs;
+      const untilMs = clock.monotonic() + ttlMs;
       const known = find(at, key);
       if (known === undefined) {
         const { workspaceId, slug } = at;
-        pins[at.conversation.kind].set(key, { workspaceId, slug, value, untilMs });
+        pins[at.conversation.kind].set(workspaceId, key, { workspaceId, slug, value, untilMs });
         return;
       }
       // `get` has already made the pin the latest. Setting it again would cost more than all else about conversations.
@@ -73,7 +72,10 @@ export function createSticky({ clock, ttlMs, max }: StickyDeps): Sticky {
   };
 }
 
-/** An opening is a number: joining and hashing a text of a hundred characters would take ten times as long. */
+/**
+ * The key of a pin. An opening is a number: joining and hashing a text of a hundred characters would take ten times as
+ * long.
+ */
 function keyOf({ workspaceId, slug, conversation }: StickyAddress): string | number {
   return conversation.kind === 'session'
     ? `${workspaceId} ${slug} ${conversation.key}`

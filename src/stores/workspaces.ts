@@ -12,7 +12,7 @@ import {
   storedWorkspaceSchema,
   type UpdateWorkspace,
   type WorkspaceSettings,
-} from '../schema/workspace.ts';
+} from '../schema/tenants/workspace.ts';
 import { type FindsWorkspaces, noWorkspace } from './access.ts';
 import { createCache } from './cache.ts';
 import { ConflictError, createCollection } from './collection.ts';
@@ -32,14 +32,14 @@ export interface WorkspaceRecord extends z.infer<ReturnType<typeof recordSchema>
  * instances need it at the same time.
  */
 export interface Workspaces extends FindsWorkspaces<WorkspaceRecord> {
-  /** By id, in upper or lower case, or by slug; null: there is no such workspace. */
+  /** Finds a workspace by id, in upper or lower case, or by slug; null: there is no such workspace. */
   find(idOrSlug: string): Promise<WorkspaceRecord | null>;
   /**
-   * By id, from a cache of a few seconds. Returns no promise when the cache has the workspace. Also null for the
-   * default workspace as long as nothing had to be written for it.
+   * Finds a workspace by id, from a cache of a few seconds. Returns no promise when the cache has the workspace.
+   * Returns null also for the default workspace until something had to be written for it.
    */
   known(id: WorkspaceId): WorkspaceRecord | null | Promise<WorkspaceRecord | null>;
-  /** In order of creation. */
+  /** Lists the workspaces in order of creation. */
   list(page: Page): Promise<{ records: WorkspaceRecord[]; total: number }>;
   /**
    * @throws GatewayError invalid_request (400): the slug is taken. Of two simultaneous creations exactly one succeeds
@@ -62,20 +62,20 @@ export interface WorkspacesDeps {
   storage: Storage;
   clock: Clock;
   ids: Ids;
-  /** How long a cached workspace is used before the store is read again. */
+  /** The time in ms for which a cached workspace is used before the store is read again. */
   cacheMs: number;
   countLiveKeys: (id: WorkspaceId) => Promise<number>;
   /** Functions that delete the contents of a workspace, in this order. Each may run twice. */
   contents: readonly ((id: WorkspaceId) => Promise<void>)[];
   /**
-   * Deletes what was spent. Is called once no other instance can hold the budgets in its cache any more: until then a
-   * request there must find what was spent of them.
+   * Deletes the spending. Called once no other instance can have the budgets in its cache any more: until then, a
+   * request there must find the amount that was spent.
    */
   forgetSpending: (id: WorkspaceId) => Promise<void>;
 }
 
 const partition = 'workspaces';
-/** Beyond the time of the caches: a request that was admitted before holds its money. */
+/** The time beyond that of the caches, in which a request that was admitted before holds its money. */
 const graceMs = 5_000;
 const defaultSlug = 'default';
 
@@ -140,7 +140,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       return records.list(page);
     },
     async create(settings, createdBy) {
-      // The default workspace must exist first, so that nobody else gets its slug.
+      // The default workspace must exist first, so that no other workspace gets its slug.
       await theDefault();
       for (let race = 0; race < 20; race++) {
         const record = await write(ids.uuid() as WorkspaceId, settings, createdBy);
@@ -150,7 +150,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       throw new GatewayError('unavailable', 'No workspace could be made; try again', { retryAfterMs: 1000 });
     },
     async update(id, given) {
-      // A body that a host has parsed may hold what JSON cannot.
+      // A body that a host has parsed may contain undefined, which JSON cannot.
       const changes = definedOnly(given);
       const before = await get(id);
       if (!before) throw noWorkspace();
@@ -173,14 +173,14 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
         throw new GatewayError('invalid_request', 'The default workspace cannot be deleted');
       }
       if (!(await records.get(id))) throw noWorkspace();
-      // Before the mark, which refuses every request: a deletion that is refused should disturb nobody.
+      // Checked before the mark, which refuses every request: a refused deletion should disturb nobody.
       const early = await deps.countLiveKeys(id);
       if (early > 0) throw hasLiveKeys(early);
       const mark = ids.uuid();
       await beginDeletion(id, mark);
       const live = await deps.countLiveKeys(id);
       if (live > 0) {
-        // Not if another deletion has begun meanwhile: that one counts the keys itself, under its own mark.
+        // The mark stays if another deletion has begun meanwhile: that one counts the keys itself, under its own mark.
         await storage.commit([{ at: deletionOf(id), expect: mark, value: null }]);
         throw hasLiveKeys(live);
       }
@@ -190,7 +190,7 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
       } finally {
         cache.forget(id);
       }
-      // Where that fails, or the process ends before, sums stay that nobody reads.
+      // If that fails, or the process ends before, sums stay that nobody reads.
       const forget = () => void deps.forgetSpending(id).catch(() => undefined);
       clock.after(deps.cacheMs + graceMs, forget, { isIdle: true });
     },

@@ -1,22 +1,25 @@
+import { disregard, tell } from '../base/async/tell.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import type { AttemptParameters } from './parameters.ts';
 import type { RequestRecord } from './record.ts';
 
 /** A client call as it begins. */
 export interface BegunCall {
-  /** `gen-…`, as its record has it. */
+  /** The id `gen-…`, as in its record. */
   id: string;
   /** Name of the operation. */
   operation: string;
   /** Id of the workspace. */
   workspaceId: string;
-  /** Epoch ms: when the request arrived. */
+  /** The time at which the request arrived, epoch ms. */
   receivedAtMs: number;
-  /** The caller's own grouping key; null for none. */
+  /** The caller's own grouping key; null: none, or guardrails have not checked it yet. */
   sessionId: string | null;
-  /** What the request's field `trace` names; null: nothing. */
+  /** The request's field `user`; null: it has none, or guardrails have not checked it yet. */
+  user: string | null;
+  /** The names in the request's field `trace`; null: none, or guardrails have not checked it yet. */
   trace: Readonly<Record<string, string>> | null;
-  /** The header `traceparent` of the request, where it is one of W3C Trace Context; null: it is not. */
+  /** The header `traceparent` of the request, if it is valid in W3C Trace Context; null: absent or not valid. */
   traceparent: string | null;
 }
 
@@ -26,11 +29,11 @@ export interface BegunAttempt {
   providerSlug: string;
   /** The gateway's slug of the model. */
   model: string;
-  /** Where it is sent; without what authentication may change of it. */
+  /** The URL of the request, without what authentication may change in it. */
   url: string;
-  /** true: a stream is asked for. */
+  /** true: the request asks for a stream. */
   streamed: boolean;
-  /** What it is asked for, as the provider gets it. */
+  /** The parameters of the request, as the provider gets them. */
   parameters: AttemptParameters;
   /** Epoch ms. */
   startedAtMs: number;
@@ -38,27 +41,30 @@ export interface BegunAttempt {
 
 /** An attempt that is followed. */
 export interface FollowedAttempt {
-  /** Further headers for the provider, such as `traceparent`. Those that the request needs itself win. */
+  /** Further headers for the provider, such as `traceparent`. Headers that the request itself needs win. */
   headers?: Readonly<Record<string, string>>;
-  /** Its first token or its complete response is there, or it has failed: it is in the record, unless it was hedged. */
+  /**
+   * Called when its first token or its complete response has come, or it has failed. The attempt is then in the record,
+   * unless it was hedged.
+   */
   decided?(attempt: AttemptTrace): void;
 }
 
-/** What a plugin, a guardrail or a server tool did while the gateway waited for it. */
+/** The work of a plugin, a guardrail or a server tool, for which the gateway waited. */
 export interface FollowedWork {
-  /** Which of them. */
+  /** The kind of worker. */
   kind: 'plugin' | 'guardrail' | 'server_tool';
   /** Its name. */
   name: string;
   /** The hook of a plugin or guardrail, such as `before`; null for a tool. */
   hook: string | null;
-  /** Id of the model's call of the tool; null for a hook. */
+  /** The id of the model's tool call; null for a hook. */
   callId: string | null;
   /** Epoch ms. */
   startedAtMs: number;
   /** Epoch ms. */
   endedAtMs: number;
-  /** true: it threw, or took too long. */
+  /** true: the work threw, or took too long. */
   hasFailed: boolean;
 }
 
@@ -74,28 +80,31 @@ export interface CallContent {
   toolCalls: readonly unknown[];
 }
 
-/** Follows one client call while it runs. What it throws is swallowed: telemetry fails open. */
+/** Follows one client call while it runs. Its errors are ignored: telemetry fails open. */
 export interface CallFollower {
   /** true: `ended` gets the content, unless the request or its workspace asks for zero data retention. */
   wantsContent?: boolean;
-  /** An attempt begins. */
+  /** Called when an attempt begins. */
   attempt?(begun: BegunAttempt): FollowedAttempt | undefined;
-  /** A plugin, a guardrail or a server tool has done its work. */
+  /** Called when a plugin, a guardrail or a server tool has done its work. */
   worked?(work: FollowedWork): void;
-  /** The call has ended; the recorder is given the same record next. */
+  /** Called when the call has ended. The recorder gets the same record next. */
   ended(record: RequestRecord, content: CallContent | null): void;
 }
 
-/** @returns who follows the call; null: nobody */
+/** @returns the follower of the call; null: the call is not followed */
 export type BeginFollowing = (begun: BegunCall) => CallFollower | null;
 
-/** Takes finished records of client calls. What a recorder throws is swallowed: telemetry fails open. */
+/** Takes finished records of client calls. Its errors are ignored: telemetry fails open. */
 export interface Recorder {
-  /** Takes one. */
+  /** Takes one record. */
   (record: RequestRecord): void;
-  /** Of a recorder that also follows client calls while they run: is told of each that begins. */
+  /** Called for each client call that begins, if the recorder also follows calls while they run. */
   readonly begin?: BeginFollowing;
-  /** Whether it tells workspaces of their requests, where `broadcast` of a record asks for it; absent: not known. */
+  /**
+   * true: the recorder tells workspaces of their requests, where `broadcast` of a record asks for it; absent: not
+   * known.
+   */
   readonly broadcasts?: boolean;
 }
 
@@ -106,40 +115,33 @@ export class SafeFollower {
 
   constructor(follower: CallFollower) {
     this.#follower = follower;
-    this.wantsContent = follower.wantsContent === true;
+    const wanted: unknown = follower.wantsContent;
+    disregard(wanted);
+    this.wantsContent = wanted === true;
   }
 
   attempt(begun: BegunAttempt): FollowedAttempt | undefined {
-    return safely(() => this.#follower.attempt?.(begun));
+    return tell(() => this.#follower.attempt?.(begun));
   }
 
   decided(followed: FollowedAttempt, attempt: AttemptTrace): void {
-    safely(() => followed.decided?.(attempt));
+    tell(() => followed.decided?.(attempt));
   }
 
   worked(work: FollowedWork): void {
-    safely(() => this.#follower.worked?.(work));
+    tell(() => this.#follower.worked?.(work));
   }
 
   ended(record: RequestRecord, content: CallContent | null): void {
-    safely(() => this.#follower.ended(record, content));
+    tell(() => this.#follower.ended(record, content));
   }
 }
 
-/** Asks whether somebody follows a call. null: nobody ever does */
+/** Makes the function that finds the follower of a call. @returns null: no call is ever followed */
 export function following(begin: BeginFollowing | undefined): ((begun: BegunCall) => SafeFollower | null) | null {
   if (begin === undefined) return null;
   return (begun) => {
-    const follower = safely(() => begin(begun));
-    return follower ? new SafeFollower(follower) : null;
+    const follower = tell(() => begin(begun));
+    return (follower && tell(() => new SafeFollower(follower))) ?? null;
   };
-}
-
-function safely<T>(tell: () => T): T | undefined {
-  try {
-    return tell();
-  } catch {
-    // Telemetry fails open: the request goes on, and there is nobody to report to.
-    return undefined;
-  }
 }

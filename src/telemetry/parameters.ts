@@ -1,26 +1,26 @@
-import type { ChatRequest } from '../schema/chat.ts';
+import type { ChatRequest } from '../schema/chat/chat.ts';
 
-/** What a provider is asked for, without the client's text. A field that is absent was not sent. */
+/** The parameters of a request to a provider, without the client's text. A field that is absent was not sent. */
 export interface AttemptParameters {
   /** The largest output, in tokens. */
   maxTokens?: number;
   /** Randomness of the choice of tokens. */
   temperature?: number;
-  /** Share of probability that tokens are chosen from. */
+  /** The share of probability from which tokens are chosen. */
   topP?: number;
-  /** How many tokens are chosen from. */
+  /** The number of tokens from which one is chosen. */
   topK?: number;
-  /** Penalty by how often a token has come. */
+  /** The penalty that grows with the number of times that a token has come. */
   frequencyPenalty?: number;
-  /** Penalty for tokens that have come. */
+  /** The penalty for every token that has come. */
   presencePenalty?: number;
-  /** Seed of the randomness. */
+  /** The seed of the randomness. */
   seed?: number;
-  /** How many responses are asked for at once. */
+  /** The number of responses for one request. */
   choices?: number;
-  /** The form of the output, where one is asked for. */
+  /** The form of the output, if the request sets one. */
   output?: 'text' | 'json' | 'image' | 'speech';
-  /** How much the model is to think, such as `high`. */
+  /** The effort of thinking, such as `high`. */
   reasoningEffort?: string;
   /** Service tier, such as `flex`. */
   serviceTier?: string;

@@ -1,24 +1,28 @@
+import { tell } from '../base/async/tell.ts';
 import type { CostParts, GenerationOutcome, GenerationTimes } from '../call/generation.ts';
 import type { Exclusion } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
-import type { Usage } from '../schema/chat.ts';
-import type { PipelineStage } from '../schema/envelope.ts';
+import type { Usage } from '../schema/chat/chat.ts';
+import type { PipelineStage } from '../schema/chat/envelope.ts';
 
-/** Who asked, and how it ended: what every record holds. No record holds a prompt, a response or a key. */
+/**
+ * The part that every record has: the caller, and the end of the request. No record contains a prompt, a response or a
+ * key.
+ */
 interface RecordBase {
-  /** null: nobody was authenticated. */
+  /** Id of the workspace; null: the caller was not authenticated. */
   workspaceId: string | null;
-  /** SHA-256 of the api key, hex; null where the host app authenticates, or nobody was authenticated. */
+  /** SHA-256 of the api key, hex; null: the host app authenticates, or the caller was not authenticated. */
   apiKeyHash: string | null;
   /** The host app's id of the user; null for none. */
   userId: string | null;
   /** Labels of the api key; empty: it has none. */
   tags: readonly string[];
-  /** HTTP status of the response, or of the error event in a stream that broke; 499 where the client left. */
+  /** HTTP status of the response, or of the error event in a stream that broke; 499: the client left. */
   status: number;
-  /** What went wrong, as it was reported to the client; null: nothing did. */
+  /** The error that the client got; null: there was none. */
   error: { type: string; message: string } | null;
-  /** Epoch ms: when the request arrived. */
+  /** Arrival of the request, epoch ms. */
   receivedAtMs: number;
   /** Time from the arrival to the end. */
   totalMs: number;
@@ -34,11 +38,11 @@ export interface GenerationRecord {
   provider: string | null;
   /** Request fields that were not set, and got the default of the model that served. */
   defaulted: readonly string[];
-  /** How it ended. `cut`: failed after the first token. `cancelled`: the client left. */
+  /** The outcome. `cut`: failed after the first token. `cancelled`: the client left. */
   outcome: GenerationOutcome;
   /** HTTP status of its end; 499 when it was cancelled. */
   status: number;
-  /** When each stage was reached. */
+  /** The time of each stage. */
   times: Readonly<GenerationTimes>;
   /** Every attempt, in order. */
   attempts: readonly AttemptTrace[];
@@ -50,11 +54,11 @@ export interface GenerationRecord {
   isEstimated: boolean;
   /** The worst case that was held, integer nano-USD; 0 where nothing is limited. */
   heldNanoUsd: number;
-  /** What was booked, failed attempts included, integer nano-USD; null: the price is not known. */
+  /** The booked cost, failed attempts included, integer nano-USD; null: the price is not known. */
   costNanoUsd: number | null;
-  /** Of the target that served; null when its price is not known or none served. */
+  /** The parts of the cost of the target that served; null when its price is not known or none served. */
   costParts: CostParts | null;
-  /** Why the response ended, as the client saw it; null: there was none. */
+  /** The reason why the response ended, as the client saw it; null: there was none. */
   finishReason: string | null;
   /** The same, as the provider named it; null: there was none. */
   nativeFinishReason: string | null;
@@ -64,7 +68,7 @@ export interface GenerationRecord {
   upstreamRequestId: string | null;
 }
 
-/** One client call that was routed, or was to be: over all of its generations. */
+/** One client call that was routed, or should have been routed, with all of its generations. */
 export interface RequestRecord extends RecordBase {
   /** A client call for a completion. */
   kind: 'completion';
@@ -76,21 +80,23 @@ export interface RequestRecord extends RecordBase {
   operation: string;
   /** The caller's own grouping key; null for none. */
   sessionId: string | null;
+  /** The request's field `user`, at most 256 characters; null: it has none. It grants no access to the record. */
+  user: string | null;
   /** Slug as sent. */
   requested: string;
-  /** The router model that chose, such as `service/auto`; null: the request named its models. */
+  /** The router model that chose the model, such as `service/auto`; null: the request named its models. */
   router: string | null;
-  /** What the request's field `trace` names, such as `trace_id`; each of at most 256 characters. null: nothing. */
+  /** The names in the request's field `trace`, such as `trace_id`; each of at most 256 characters. null: none. */
   trace: Readonly<Record<string, string>> | null;
-  /** The header `traceparent` of the request, where it is one of W3C Trace Context; null: it is not. */
+  /** The header `traceparent` of the request, if it is valid in W3C Trace Context; null: absent or not valid. */
   traceparent: string | null;
   /** The header `User-Agent` of the request, at most 256 characters; null: it has none. */
   userAgent: string | null;
   /** The header `HTTP-Referer` of the request, else `Referer`: without its query, at most 256 characters. null: none. */
   referer: string | null;
-  /** How many images, videos and files are in the prompt, and how many pieces of audio. */
+  /** The number of images, videos and files in the prompt, and the number of audio inputs. */
   promptMedia: { readonly files: number; readonly audio: number };
-  /** Slug of the model that served, of several generations the last; null when none did. */
+  /** Slug of the model that served, the last one of several generations; null when none did. */
   model: string | null;
   /** Display name of the provider that served; null when none did. */
   provider: string | null;
@@ -100,39 +106,42 @@ export interface RequestRecord extends RecordBase {
   broadcast: boolean | null;
   /** true: the request asked for a stream. */
   streamed: boolean;
-  /** How it ended. `cut`: failed after the first token. `cancelled`: the client left. */
+  /** The outcome. `cut`: failed after the first token. `cancelled`: the client left. */
   outcome: GenerationOutcome;
-  /** When the caller was known, epoch ms. */
+  /** The time at which the caller was known, epoch ms. */
   authenticatedAtMs: number;
-  /** Until the first token or the complete response was there; null when none was. */
+  /** Time until the first token or the complete response came; null when none did. */
   firstMs: number | null;
-  /** Of all generations, in order. */
+  /** The attempts of all generations, in order. */
   attempts: readonly AttemptTrace[];
-  /** Of all generations that served, together; null when none did. */
+  /** The usage of all generations that served, together; null when none did. */
   usage: Usage | null;
-  /** true: a provider reported no usage; counted here. */
+  /** true: a provider reported no usage, and the gateway counted it. */
   isEstimated: boolean;
   /**
-   * All of it, failed attempts and what plugins spent included. null: an endpoint has no known price. Integer nano-USD.
+   * The booked cost, with failed attempts and the spending of plugins, integer nano-USD; null: nothing was booked,
+   * because an endpoint has no known price.
    */
   costNanoUsd: number | null;
+  /** The part of the cost that was spent with workspaces' own credentials, integer nano-USD. */
+  byokNanoUsd: number;
   /** The most that was held at once, integer nano-USD; 0 where nothing is limited. */
   heldNanoUsd: number;
-  /** What was booked beyond what was held: a limit may be overspent by it. Integer nano-USD. */
+  /** The part of the cost beyond the held amount, by which a limit may be overspent. Integer nano-USD. */
   overrunNanoUsd: number;
-  /** Of the last generation, as the client saw it; null: there was none. */
+  /** The finish reason of the last generation, as the client saw it; null: there was none. */
   finishReason: string | null;
   /** The same, as the provider named it; null: there was none. */
   nativeFinishReason: string | null;
   /** One for each upstream response, in the order they began: times, plan, attempts, money. */
   generations: readonly GenerationRecord[];
-  /** What plugins and guardrails did. */
+  /** The work of plugins and guardrails. */
   pipeline: readonly PipelineStage[];
 }
 
-/** A request that did not reach the routing of a completion, or any other operation. */
+/** A request that did not reach the routing of a completion, or a request of any other operation. */
 export interface OperationRecord extends RecordBase {
-  /** `refusal`: not authenticated, not permitted, not valid, too large, no such path. `operation`: it ran. */
+  /** `refusal`: not authenticated, not permitted, not valid, too large, or no such path. `operation`: it ran. */
   kind: 'refusal' | 'operation';
   /** Name of the operation, such as `createWorkspace`; null: no operation has this path. */
   operation: string | null;
@@ -140,37 +149,41 @@ export interface OperationRecord extends RecordBase {
   id: string | null;
   /** HTTP method of the request. */
   method: string;
-  /** The operation's path pattern, such as `/workspaces/:id`; null: no operation has the path that was asked for. */
+  /** The operation's path pattern, such as `/workspaces/:id`; null: no operation has the requested path. */
   path: string | null;
 }
 
-/** Takes records of refused requests and of other operations. What it throws is swallowed. */
+/** Takes records of refused requests and of other operations. Its errors are ignored. */
 export type OperationRecorder = (record: OperationRecord) => void;
 
-/** A logger as pino and console have it. */
+/** A logger in the form of pino and console. */
 export interface Logger {
-  /** Takes what went as it should. */
+  /** Takes messages about normal events. */
   info(fields: object, message: string): void;
-  /** Takes what the operator may want to look at. */
+  /** Takes messages that the operator may want to see. */
   warn(fields: object, message: string): void;
-  /** Takes what should never happen. */
+  /** Takes messages about events that should never happen. */
   error(fields: object, message: string): void;
 }
 
-/** Sends each record to the sinks; one that throws does not stop the others, nor the request. */
-export function recordTo<AnyRecord>(sinks: readonly ((record: AnyRecord) => void)[]): (record: AnyRecord) => void {
-  return (record) => {
-    for (const sink of sinks) {
-      try {
-        sink(record);
-      } catch {
-        // Telemetry fails open: the request has been served, and there is nobody left to report to.
-      }
-    }
+/** Wraps a logger of the host app into one that never throws. */
+export function safeLogger(logger: Logger): Logger {
+  return {
+    info: (fields, message) => void tell(() => logger.info(fields, message)),
+    warn: (fields, message) => void tell(() => logger.warn(fields, message)),
+    error: (fields, message) => void tell(() => logger.error(fields, message)),
   };
 }
 
-/** The sinks that there are, as one. @returns null: nobody wants to know */
+/** Sends each record to the sinks. A sink that throws does not stop the others, nor the request. */
+export function recordTo<AnyRecord>(sinks: readonly ((record: AnyRecord) => void)[]): (record: AnyRecord) => void {
+  return (record) => {
+    // Telemetry fails open: the request has been served.
+    for (const sink of sinks) tell(() => sink(record));
+  };
+}
+
+/** Joins the given sinks into one. @returns null: there are none */
 export function recorderOf<AnyRecord>(
   ...sinks: readonly (((record: AnyRecord) => void) | undefined)[]
 ): ((record: AnyRecord) => void) | null {
@@ -178,7 +191,7 @@ export function recorderOf<AnyRecord>(
   return wanted.length === 0 ? null : recordTo(wanted);
 }
 
-/** One line per client call. */
+/** Writes one line for a client call. */
 export function logCompletion(logger: Logger, record: RequestRecord): void {
   const { id, requested, model, provider, status, outcome, totalMs, firstMs, attempts, costNanoUsd, workspaceId } =
     record;
@@ -198,27 +211,41 @@ export function logCompletion(logger: Logger, record: RequestRecord): void {
     ...(record.generations.length > 1 ? { generations: record.generations.length } : {}),
     costNanoUsd,
     ...(record.error === null ? {} : { error: record.error.type }),
+    ...failuresIn(attempts),
     ...(record.error !== null && status === 403 ? { reason: record.error.message } : {}),
   };
   if (outcome === 'ok' || outcome === 'cancelled') logger.info(fields, 'request');
   else logger.warn(fields, 'request');
 }
 
-/** Lines about requests with a status of 401 or 403, in a minute; further ones are counted. */
+/** Describes failed attempts in our own words: the words of a provider may quote the prompt. */
+function failuresIn(attempts: readonly AttemptTrace[]): object {
+  const failed = attempts.filter(({ errorType }) => errorType !== null);
+  if (failed.length === 0) return {};
+  return {
+    failures: failed.map(({ provider, status, failure }) => ({
+      provider,
+      status,
+      ...(failure === null ? {} : { failure }),
+    })),
+  };
+}
+
+/** The most lines in a minute about requests with a status of 401 or 403; further ones are counted. */
 const maxDeniedLines = 60;
 const deniedWindowMs = 60_000;
 
 /**
- * One line per refused request or other operation. Refusals are the caller's doing, so they are no warnings. Whoever
- * tries keys gets one line for each, with the reason, up to 60 in a minute: the first line of a later minute says how
- * many were left out. Their records reach `onOperation` all the same.
+ * Makes the log of refused requests and other operations, one line each. Refusals are the caller's doing, so they are
+ * no warnings. A caller that tries keys gets one line for each, with the reason, up to 60 in a minute. The first line
+ * of a later minute tells how many were left out. Their records all reach `onOperation`.
  */
 export function operationLog(logger: Logger): OperationRecorder {
   let windowStartMs = Number.NEGATIVE_INFINITY;
   let written = 0;
   let unlogged = 0;
 
-  /** @returns how many lines were left out before this one; null: this one is left out too */
+  /** @returns the number of lines that were left out before this one; null: this one is left out too */
   function admit(nowMs: number): number | null {
     if (nowMs - windowStartMs >= deniedWindowMs || nowMs < windowStartMs) {
       windowStartMs = nowMs;

@@ -1,5 +1,5 @@
+import type { StopSignal } from '../base/async/stop.ts';
 import { type ByteSource, joinBytes } from '../base/bytes.ts';
-import type { StopSignal } from '../base/stop.ts';
 
 /** The number of bytes that may wait for the reader before the socket is paused. */
 const highWaterBytes = 64 * 1024;

@@ -1,5 +1,5 @@
 import type { ByteSource } from '../base/bytes.ts';
-import { UpstreamError } from '../base/upstream-error.ts';
+import { UpstreamError } from '../base/http/upstream-error.ts';
 
 /** The part of a `node:zlib` stream that we use. */
 export interface Inflater {

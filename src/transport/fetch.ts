@@ -1,5 +1,5 @@
 import type { ByteSource } from '../base/bytes.ts';
-import { UpstreamError } from '../base/upstream-error.ts';
+import { UpstreamError } from '../base/http/upstream-error.ts';
 import { joinHeaders, withoutEncoding } from './headers.ts';
 import { toUpstreamError } from './network-error.ts';
 import { checkTarget } from './target.ts';
@@ -70,7 +70,10 @@ function untilAborted(pending: Promise<Response>, signal: AbortSignal): Promise<
 function readResponse(response: Response, request: TransportRequest): TransportResponse {
   // Browsers hide a redirect that they may not follow: the response has no status and no headers.
   if (response.type === 'opaqueredirect' || response.status === 0) {
-    throw new UpstreamError('the provider responded with a redirect', { reason: 'bad_response', status: 502 });
+    throw new UpstreamError(
+      'The provider responded with a redirect, and the gateway follows none: baseUrl of the provider has to be the address that serves the requests',
+      { reason: 'bad_response', status: 502 },
+    );
   }
   let headerBytes = 0;
   for (const [name, value] of response.headers) headerBytes += name.length + value.length;

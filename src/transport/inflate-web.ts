@@ -2,9 +2,9 @@ import { joinBytes } from '../base/bytes.ts';
 import { type Coding, hasZlibHeader, type Inflated, type Inflater } from './inflate.ts';
 
 /**
- * The inflater of runtimes without `node:zlib`: what `DecompressionStream` knows everywhere. Not brotli and zstd, which
- * a few runtimes know: a stream may inflate all that it was given before anybody can stop it, and of those, a few bytes
- * can be many megabytes.
+ * The inflater of runtimes without `node:zlib`, for the codings that every `DecompressionStream` has. Brotli and zstd,
+ * which a few runtimes have, are left out: a stream may inflate all of its input before anybody can stop it, and with
+ * these codings a few bytes can become many megabytes.
  */
 export const inflater: Inflater = {
   get codings(): readonly Coding[] {
@@ -14,7 +14,7 @@ export const inflater: Inflater = {
     inflate(coding === 'gzip' ? 'gzip' : hasZlibHeader(bytes) ? 'deflate' : 'deflate-raw', bytes, limitBytes),
 };
 
-/** What is given to a stream at a time. It becomes a thousand times as much at most: 4 MiB. */
+/** The bytes that a stream gets at a time. They become at most a thousand times as much: 4 MiB. */
 const sliceBytes = 4 * 1024;
 
 async function inflate(format: CompressionFormat, bytes: Uint8Array, limitBytes: number): Promise<Inflated> {
@@ -36,7 +36,7 @@ async function inflate(format: CompressionFormat, bytes: Uint8Array, limitBytes:
       }
       buffers.push(value);
     }
-    // Some runtimes tell only the writer of what follows the end.
+    // Some runtimes report bytes after the end only to the writer.
     await writing;
   } catch {
     return 'broken';

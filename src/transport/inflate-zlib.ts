@@ -1,7 +1,10 @@
 import type { ZlibOptions, ZstdOptions } from 'node:zlib';
 import { joinBytes } from '../base/bytes.ts';
 import { type Coding, hasZlibHeader, type Inflated, type Inflater } from './inflate.ts';
-import { zstdFrames } from './zstd-frames.ts';
+
+const frameMagic = 0xfd2fb528;
+/** The magic number of frames without data; the last four bits vary. */
+const skippableMagic = 0x184d2a50;
 
 /** The inflater where there is `node:zlib`: on Node, Bun and Deno. */
 export const inflater: Inflater = {
@@ -19,14 +22,14 @@ const decoders: Record<Exclude<Coding, 'zstd'>, (bytes: Uint8Array) => Decoder> 
   deflate: (bytes) => (hasZlibHeader(bytes) ? 'inflate' : 'inflateRaw'),
 };
 
-/** With the option `info`, of which the types do not know, the result comes with its engine. */
+/** The callback of a decoder. With the option `info`, which the types do not have, the result comes with its engine. */
 type Settle = (
   error: (Error & { code?: string }) | null,
   result: { buffer: Uint8Array; engine: { bytesWritten: number } },
 ) => void;
 type Decode = (bytes: Uint8Array, options: object, settle: Settle) => void;
 
-/** The frames of one body. Clients write one, and those that compress in parallel one for some megabytes. */
+/** The most frames of one body. Clients write one; those that compress in parallel write one for some megabytes. */
 const maxFrames = 64;
 
 /**
@@ -52,20 +55,25 @@ async function inflateZstd(bytes: Uint8Array, limitBytes: number): Promise<Infla
   return joinBytes(parts);
 }
 
-/** Buffers for the result: each is a trip to another thread and back, and only what is written to takes memory. */
+/**
+ * The sizes of buffers for the result. Each buffer is a trip to another thread and back, and only the written part
+ * takes memory.
+ */
 const [minBufferBytes, maxBufferBytes] = [64 * 1024, 1024 * 1024];
 
-/** No runtime has longer texts, and zlib demands a number that is no larger than its buffers may be. */
+/**
+ * The longest result: no runtime has longer texts, and zlib needs a number that is no larger than its buffers may be.
+ */
 const maxTextBytes = 2 ** 30;
 
-/** How many times larger JSON is than its compressed form, about: the result of most bodies fits into one buffer. */
+/** The usual ratio of JSON to its compressed form: with it, the result of most bodies fits into one buffer. */
 const usualRatio = 8;
 
-/** @returns 'broken' too where bytes are left over, which `node:zlib` ignores */
+/** @returns 'broken' also for bytes after the end, which `node:zlib` ignores */
 async function inflateOne(decoder: Decoder, bytes: Uint8Array, limitBytes: number): Promise<Inflated> {
   const zlib: Zlib = await import('node:zlib');
   const options: ZlibOptions & ZstdOptions = {
-    // zlib demands at least a byte, though an empty frame may follow what has filled the limit.
+    // zlib needs at least one byte, though an empty frame may come after the limit is reached.
     maxOutputLength: Math.min(Math.max(limitBytes, 1), maxTextBytes),
     chunkSize: Math.min(
       Math.max(bytes.length * usualRatio, minBufferBytes),
@@ -84,4 +92,53 @@ async function inflateOne(decoder: Decoder, bytes: Uint8Array, limitBytes: numbe
     };
     (zlib[decoder] as Decode)(bytes, options, settle);
   });
+}
+
+/**
+ * Finds the frames of zstd data. Some runtimes accept a frame that is cut, and some read only the first frame.
+ * @param maxFrames  the most frames: each costs a decoder
+ * @returns the frames that have data, in order; null: the last one is cut, or other bytes follow the frames
+ * @see RFC 8878, 3.1
+ */
+function zstdFrames(bytes: Uint8Array, maxFrames: number): Uint8Array[] | null {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const frames: Uint8Array[] = [];
+  let at = 0;
+  try {
+    while (at < bytes.length) {
+      const magic = view.getUint32(at, true);
+      const end = magic === frameMagic ? endOfFrame(view, at + 4) : endOfSkippable(view, at, magic);
+      if (end === null || end > bytes.length || frames.length === maxFrames) return null;
+      if (magic === frameMagic) frames.push(bytes.subarray(at, end));
+      at = end;
+    }
+    return frames;
+  } catch (error) {
+    // The read went past the end.
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
+function endOfSkippable(view: DataView, at: number, magic: number): number | null {
+  return (magic & ~0xf) >>> 0 === skippableMagic ? at + 8 + view.getUint32(at + 4, true) : null;
+}
+
+/** @param start  after the magic number */
+function endOfFrame(view: DataView, start: number): number | null {
+  const descriptor = view.getUint8(start);
+  const isSingleSegment = (descriptor & 0x20) !== 0;
+  const sizeBytes = [isSingleSegment ? 1 : 0, 2, 4, 8][descriptor >> 6] as number;
+  const dictionaryBytes = [0, 1, 2, 4][descriptor & 3] as number;
+  let at = start + 1 + (isSingleSegment ? 0 : 1) + dictionaryBytes + sizeBytes;
+  for (;;) {
+    const header = view.getUint16(at, true) | (view.getUint8(at + 2) << 16);
+    const type = (header >> 1) & 3;
+    if (type === 3) return null;
+    // A block of one repeated byte gives the number, and has the byte once.
+    at += 3 + (type === 1 ? 1 : header >> 3);
+    if ((header & 1) === 1) break;
+  }
+  const hasChecksum = (descriptor & 0x04) !== 0;
+  return at + (hasChecksum ? 4 : 0);
 }

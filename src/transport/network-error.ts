@@ -1,4 +1,4 @@
-import { UpstreamError } from '../base/upstream-error.ts';
+import { UpstreamError } from '../base/http/upstream-error.ts';
 
 interface Failure {
   message: string;
@@ -16,8 +16,11 @@ const closed: Failure = { message: 'the provider closed the connection' };
 const reset: Failure = { message: 'the connection was reset by the provider' };
 const refused: Failure = { message: 'connection refused', isUnsent: true };
 const unknownHost: Failure = { message: 'host not found', isUnsent: true };
+const lookupFailed: Failure = { message: 'the host name could not be looked up', isUnsent: true };
 const unreachable: Failure = { message: 'the host cannot be reached' };
 const slowConnect: Failure = { message: 'no connection could be made in time' };
+const aborted: Failure = { message: 'the provider aborted the connection' };
+const tooManyFiles: Failure = { message: 'this process has no file descriptors left', isUnsent: true };
 const notHttp: Failure = { message: 'the response is not valid HTTP', reason: 'bad_response' };
 const unsendable: Failure = {
   message: 'the request cannot be sent: check base URL and headers',
@@ -31,6 +34,7 @@ const failures: Record<string, Failure> = {
   ConnectionRefused: refused,
   FailedToOpenSocket: refused,
   ECONNRESET: reset,
+  ECONNABORTED: aborted,
   ConnectionClosed: closed,
   EPIPE: closed,
   UND_ERR_SOCKET: closed,
@@ -39,8 +43,15 @@ const failures: Record<string, Failure> = {
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: { message: 'the length of the response differs from its content-length' },
   ENOTFOUND: unknownHost,
   DNSException: unknownHost,
-  EAI_AGAIN: { message: 'the host name could not be looked up', isUnsent: true },
+  EAI_AGAIN: lookupFailed,
+  EAI_FAIL: lookupFailed,
+  EAI_NODATA: unknownHost,
+  EAI_NONAME: unknownHost,
+  ENODATA: unknownHost,
+  ESERVFAIL: lookupFailed,
+  ETIMEOUT: lookupFailed,
   EHOSTUNREACH: unreachable,
+  EHOSTDOWN: unreachable,
   ENETUNREACH: unreachable,
   ENETDOWN: unreachable,
   EADDRNOTAVAIL: unreachable,
@@ -48,17 +59,31 @@ const failures: Record<string, Failure> = {
   UND_ERR_CONNECT_TIMEOUT: { ...slowConnect, isUnsent: true },
   UND_ERR_HEADERS_TIMEOUT: { message: 'no response in time' },
   UND_ERR_BODY_TIMEOUT: { message: 'the response stopped' },
-  EMFILE: { message: 'this process has no file descriptors left', isUnsent: true },
+  EMFILE: tooManyFiles,
+  ENFILE: tooManyFiles,
+  EACCES: { message: 'this machine does not allow the connection', isUnsent: true },
+  EPERM: { message: 'this machine does not allow the connection', isUnsent: true },
   EPROTO: tls,
   CERT_HAS_EXPIRED: certificate,
   CERT_NOT_YET_VALID: certificate,
   CERT_REVOKED: certificate,
   CERT_UNTRUSTED: certificate,
+  CERT_REJECTED: certificate,
+  CERT_CHAIN_TOO_LONG: certificate,
+  CERT_SIGNATURE_FAILURE: certificate,
+  ERROR_IN_CERT_NOT_BEFORE_FIELD: certificate,
+  ERROR_IN_CERT_NOT_AFTER_FIELD: certificate,
+  HOSTNAME_MISMATCH: certificate,
+  INVALID_CA: certificate,
+  INVALID_PURPOSE: certificate,
+  PATH_LENGTH_EXCEEDED: certificate,
   DEPTH_ZERO_SELF_SIGNED_CERT: certificate,
   SELF_SIGNED_CERT_IN_CHAIN: certificate,
   UNABLE_TO_GET_ISSUER_CERT: certificate,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: certificate,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: certificate,
+  UNABLE_TO_DECRYPT_CERT_SIGNATURE: certificate,
+  UNABLE_TO_DECODE_ISSUER_PUBLIC_KEY: certificate,
   ERR_TLS_CERT_ALTNAME_INVALID: certificate,
   UND_ERR_HEADERS_OVERFLOW: { message: 'the headers of the response are too large', reason: 'bad_response' },
   HPE_HEADER_OVERFLOW: { message: 'the headers of the response are too large', reason: 'bad_response' },
@@ -69,6 +94,15 @@ const failures: Record<string, Failure> = {
   UND_ERR_CLOSED: { message: 'the transport is closed' },
 };
 
+/** The failures of undici's one code for closed sockets, by undici's words. */
+const socketFailures: Record<string, Failure> = {
+  'bad response': {
+    message: 'the provider sent more informational responses (1xx), or longer ones, than are skipped',
+    reason: 'bad_response',
+  },
+  'bad upgrade': { message: 'the provider switched to a protocol that was not asked for', reason: 'bad_response' },
+};
+
 /**
  * Turns any error of `fetch`, undici or a socket into an UpstreamError of status 502. The message is our own. The
  * original error may hold addresses, URLs or header values: it is kept as `cause`, and its code as `providerCode`.
@@ -76,13 +110,16 @@ const failures: Record<string, Failure> = {
 export function toUpstreamError(error: unknown): UpstreamError {
   if (error instanceof UpstreamError) return error;
   const code = codeOf(error);
-  const failure = (code !== undefined && failureOf(code)) || { message: 'the connection to the provider failed' };
+  const failure = (code !== undefined && failureOf(code, error)) || {
+    message: 'the connection to the provider failed',
+  };
   return new UpstreamError(failure.message, {
     reason: failure.reason ?? 'network',
     status: 502,
     fault: failure.fault,
     isUnsent: failure.isUnsent === true || isOfConnecting(error),
     providerCode: code,
+    failure: code === undefined ? failure.message : `${failure.message} (${code})`,
     cause: error,
   });
 }
@@ -99,7 +136,18 @@ export function codeOf(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Whether a socket failed before it was connected: its system call says so, also if the error was wrapped. */
+/** The message of the error that has the code, also if `fetch` wrapped that error. */
+function messageBehind(error: unknown, code: string): string {
+  let current = error;
+  for (let depth = 0; depth < 5 && typeof current === 'object' && current !== null; depth++) {
+    const { code: own, message, cause } = current as { code?: unknown; message?: unknown; cause?: unknown };
+    if (own === code) return typeof message === 'string' ? message : '';
+    current = cause;
+  }
+  return '';
+}
+
+/** Tells whether a socket failed before it was connected. Its system call shows that, also if the error was wrapped. */
 function isOfConnecting(error: unknown): boolean {
   let current = error;
   for (let depth = 0; depth < 5 && typeof current === 'object' && current !== null; depth++) {
@@ -110,7 +158,11 @@ function isOfConnecting(error: unknown): boolean {
   return false;
 }
 
-function failureOf(code: string): Failure | undefined {
+function failureOf(code: string, error: unknown): Failure | undefined {
+  if (code === 'UND_ERR_SOCKET') {
+    const words = messageBehind(error, code);
+    if (Object.hasOwn(socketFailures, words)) return socketFailures[words];
+  }
   if (Object.hasOwn(failures, code)) return failures[code];
   if (code.startsWith('HPE_')) return notHttp;
   if (code.startsWith('ERR_SSL') || code.startsWith('ERR_TLS')) return tls;

@@ -1,26 +1,26 @@
+import { type Cohort, createCohort } from '../base/async/cohort.ts';
 import { type ByteSource, joinBytes } from '../base/bytes.ts';
-import { type Cohort, createCohort } from '../base/cohort.ts';
-import { UpstreamError } from '../base/upstream-error.ts';
+import { UpstreamError } from '../base/http/upstream-error.ts';
 import { toUpstreamError } from './network-error.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
 /** The exchanges of a gateway whose response has not begun. */
 export interface OpenExchanges {
   count: number;
-  /** Takes those whose response begins in step. */
+  /** Runs the exchanges whose response begins in step. */
   readonly inStep: Cohort;
 }
 
-/** None yet. */
+/** Makes an empty set of exchanges. */
 export function openExchanges(): OpenExchanges {
   return { count: 0, inStep: createCohort() };
 }
 
 /**
- * One exchange over any transport, also a host app's own. Any error of the transport becomes an UpstreamError. An abort
- * rejects with the reason of the signal. The bytes of the body are counted while they are read.
- * @param maxBodyBytes  of the body, decompressed
- * @param open  the exchanges that this one is in step with. Default: with none
+ * Runs one exchange over any transport, also a host app's own. Any error of the transport becomes an UpstreamError. An
+ * abort rejects with the reason of the signal. The bytes of the body are counted while they are read.
+ * @param maxBodyBytes  the most bytes of the body, decompressed
+ * @param open  the exchanges that this one is in step with. Default: none
  * @throws UpstreamError, also from `body.read()`: `bad_response` once the body is longer than `maxBodyBytes`; after an
  *         abort, the signal's reason, unchanged
  */

@@ -19,7 +19,7 @@ export interface Connection {
 export interface SocketWatch {
   /** Begins to watch a socket that has just connected. */
   add(socket: WatchedSocket): void;
-  /** To be called right after a request was written. @returns the connection that it was written to */
+  /** Notes that a request was just written. @returns the connection that it was written to */
   requestSent(): Connection | null;
 }
 
@@ -27,6 +27,7 @@ export interface SocketWatch {
  * The most informational responses before the final one. After more of them, undici sees them and refuses the response.
  */
 const maxInformational = 100;
+/** The longest informational response. Bytes after it in the same read do not count. */
 const maxInformationalBytes = 16 * 1024;
 const statusClassAt = 'HTTP/1.1 '.length;
 const digitOne = 0x31;
@@ -86,7 +87,7 @@ function informationalFilter(): (chunk: Uint8Array) => Uint8Array | null {
     while (removed < maxInformational) {
       const kind = kindOf(rest);
       const end = kind === 'informational' ? endOfHead(rest) : -1;
-      if (kind === 'final' || rest.length > maxInformationalBytes) break;
+      if (kind === 'final' || (end === -1 ? rest.length : end) > maxInformationalBytes) break;
       if (end === -1) {
         if (rest.length > 0) held = rest;
         return null;

@@ -1,4 +1,4 @@
-import { UpstreamError } from '../base/upstream-error.ts';
+import { UpstreamError } from '../base/http/upstream-error.ts';
 import type { TransportRequest } from './transport.ts';
 
 /** Every character that HTTP forbids in a field value (RFC 9110, section 5.5): line breaks, NUL, more than one byte. */
@@ -9,7 +9,7 @@ const headerName = /^[!#$%&'*+\-.^_`|~0-9a-zA-Z]+$/;
 export interface Target {
   href: string;
   origin: string;
-  /** With the query string. */
+  /** The path with the query string. */
   path: string;
 }
 

@@ -1,5 +1,6 @@
 import type { ByteSource } from '../base/bytes.ts';
 
+/** A request to a provider. */
 export interface TransportRequest {
   /** HTTP method. */
   method: 'GET' | 'POST';
@@ -9,28 +10,29 @@ export interface TransportRequest {
   headers: Record<string, string>;
   /** The body as text; absent: none. */
   body?: string | Uint8Array;
-  /** An abort closes the socket at once and rejects pending promises with `signal.reason`. */
+  /** A signal whose abort closes the socket at once and rejects pending promises with `signal.reason`. */
   signal: AbortSignal;
-  /** The most that the response may have. */
+  /** The limits for the response. */
   limits: TransportLimits;
   /** Called by a transport with `reportsSending`, before the first byte of the request leaves. */
   sending?(): void;
-  /** false: once it may have reached the server, the request is not sent again. Default true. */
+  /** false: the request is not sent again once it may have reached the server. Default true. */
   mayRepeat?: boolean;
 }
 
 /** Limits for a response: an upstream is not trusted. */
 export interface TransportLimits {
-  /** For all response headers together. */
+  /** The most bytes of all response headers together. */
   headerBytes: number;
 }
 
+/** The response of a provider: its headers are there, its body is still to be read. */
 export interface TransportResponse {
   /** HTTP status. */
   status: number;
   /** Lower-case names; repeated ones joined by ", ". */
   headers: Record<string, string>;
-  /** Decompressed. The receiver of the response must read the body to its end or cancel it. */
+  /** The decompressed body. The receiver of the response must read the body to its end or cancel it. */
   body: ByteSource;
 }
 
@@ -45,7 +47,7 @@ export interface Transport {
   send(request: TransportRequest): Promise<TransportResponse>;
   /** true: the transport needs only the methods of `StopSignal`, so `signal` may be one. That is cheaper. */
   takesStopSignal?: boolean;
-  /** true: the transport calls `sending`. Any other is taken to send at once. */
+  /** true: the transport calls `sending`. Any other transport counts as sending at once. */
   reportsSending?: boolean;
   /** Closes idle connections. */
   close?(): Promise<void>;

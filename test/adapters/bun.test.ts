@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type BunServer, gatewayFetch, serve } from '../../adapters/bun.ts';
+import { type BunServer, gatewayFetch, serve } from '../../adapters/hosts/bun.ts';
 import { fakeGateway } from '../contract/adapters/fake-gateway.ts';
 
 // That Bun itself streams, aborts and drains is shown by test/matrix, which runs it.

@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http';
 import express from 'express';
 import Koa from 'koa';
 import { afterAll, describe, expect, it } from 'vitest';
-import { gatewayFetch } from '../../adapters/bun.ts';
-import * as expressAdapter from '../../adapters/express.ts';
-import * as koaAdapter from '../../adapters/koa.ts';
-import { gatewayRoute } from '../../adapters/next.ts';
-import { toNodeHandler } from '../../adapters/node.ts';
+import { gatewayFetch } from '../../adapters/hosts/bun.ts';
+import * as expressAdapter from '../../adapters/hosts/express.ts';
+import * as koaAdapter from '../../adapters/hosts/koa.ts';
+import { gatewayRoute } from '../../adapters/hosts/next.ts';
+import { gatewayListener } from '../../adapters/hosts/node.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { hostListener } from './hosts.ts';
 
@@ -50,7 +50,7 @@ const listeners = {
       .use(koaAdapter.gatewayMiddleware(gateway, { caller: (context: Koa.Context) => callerIn(context.state.session) }))
       .callback(),
   node: () =>
-    toNodeHandler(gateway, { caller: async (req: IncomingMessage) => callerIn(sessionOf(req.headers.cookie)) }),
+    gatewayListener(gateway, { caller: async (req: IncomingMessage) => callerIn(sessionOf(req.headers.cookie)) }),
 };
 
 const byCookie = (request: Request) => callerIn(sessionOf(request.headers.get('cookie') ?? undefined));

@@ -96,7 +96,7 @@ describe('the data folder of model-gateway serve', { timeout: 60_000 }, () => {
     const script = join(here, 'open.ts');
     writeFileSync(
       script,
-      `import { openDataFolder } from ${JSON.stringify(join(root, 'adapters/data-folder.ts'))};
+      `import { openDataFolder } from ${JSON.stringify(join(root, 'adapters/cli/data-folder.ts'))};
 const startAtMs = Number(process.argv[2]);
 while (Date.now() < startAtMs);
 const { secret, store, warnings } = openDataFolder(${JSON.stringify(join(here, 'data'))});
@@ -180,7 +180,7 @@ console.log(JSON.stringify({ secret, warnings }));`,
     chmodSync(data, 0o555);
     const isRoot = process.getuid?.() === 0;
     const user = isRoot ? { uid: 65_534, gid: 65_534 } : {};
-    const args = ['adapters/cli.ts', 'serve', '--port', '0', '--data', data];
+    const args = ['adapters/cli/cli.ts', 'serve', '--port', '0', '--data', data];
     const text = await output(args, root, user);
     expect(text).toMatch(/^The secret .* can be neither read nor made: EACCES.* Choose another folder with --data/);
   });
@@ -249,7 +249,7 @@ console.log(JSON.stringify({ secret, warnings }));`,
 
 /** Starts the command in a folder and stops it; what it printed. */
 function inProcess(cwd: string): Promise<string> {
-  return output([join(root, 'adapters/cli.ts'), 'serve', '--port', '0'], cwd);
+  return output([join(root, 'adapters/cli/cli.ts'), 'serve', '--port', '0'], cwd);
 }
 
 /** What a process prints until it ends; a server is stopped as soon as it serves. */

@@ -57,7 +57,7 @@ describe('model-gateway init', () => {
     // As npm would install it.
     writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
     const config = join(folder, 'gateway.config.mjs');
-    const sources = pathToFileURL(join(root, 'adapters', 'sqlite.ts')).href;
+    const sources = pathToFileURL(join(root, 'adapters', 'sqlite', 'sqlite.ts')).href;
     writeFileSync(
       config,
       written('gateway.config.mjs')
@@ -116,7 +116,7 @@ describe('model-gateway chat', () => {
   });
   it('runs as a command, with variables from .env', async () => {
     writeFileSync(join(folder, '.env'), 'OPENAI_API_KEY=sk-nothing\nGATEWAY_API_KEY=sk-from-the-file\n');
-    const cli = join(root, 'adapters', 'cli.ts');
+    const cli = join(root, 'adapters', 'cli', 'cli.ts');
     const { stdout } = await promisify(execFile)(
       process.execPath,
       [

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseEnv } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { importConfig } from '../../adapters/import-command.ts';
+import { importConfig } from '../../adapters/cli/import-command.ts';
 import { createGateway, type GatewayOptions } from '../../src/index.ts';
 import { root } from '../docs/markdown.ts';
 import { start } from './cli-start.ts';
@@ -41,7 +41,7 @@ let loads = 0;
 async function options(more: Record<string, string> = {}): Promise<GatewayOptions> {
   const text = written('gateway.config.mjs')
     .replace("sqliteStore('gateway.db')", `sqliteStore(${JSON.stringify(join(folder, 'gateway.db'))})`)
-    .replace("'model-gateway/sqlite'", `'${pathToFileURL(join(root, 'adapters/sqlite.ts')).href}'`);
+    .replace("'model-gateway/sqlite'", `'${pathToFileURL(join(root, 'adapters/sqlite/sqlite.ts')).href}'`);
   const file = join(folder, `config-${++loads}.mjs`);
   const env = JSON.stringify({ ...parseEnv(written('.env')), ...more });
   writeFileSync(file, text.replace('export default', `const process = { env: ${env} };\nexport default`));

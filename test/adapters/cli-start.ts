@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { runCommand } from '../../adapters/command.ts';
-import type { Terminal } from '../../adapters/terminal.ts';
+import { runCommand } from '../../adapters/cli/command.ts';
+import type { Terminal } from '../../adapters/cli/terminal.ts';
 
 /** Where every start without a folder of its own keeps its data. */
 export const sharedData = mkdtempSync(join(tmpdir(), 'model-gateway-cli-'));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { brotliCompressSync, constants, deflateRawSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import express from 'express';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { gatewayMiddleware as expressMiddleware, gatewayErrors } from '../../adapters/express.ts';
+import { gatewayMiddleware as expressMiddleware, gatewayErrors } from '../../adapters/hosts/express.ts';
 import { createGateway, type Gateway } from '../../src/index.ts';
 import { keepAlive, readAll, receive, send } from '../contract/adapters/client.ts';
 import type { Host } from '../contract/adapters/suite.ts';

@@ -7,7 +7,14 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Keyv } from 'keyv';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Checking, checkClock, checkStore, checkSwitches, type Finding } from '../../adapters/doctor-checks.ts';
+import {
+  type Checking,
+  checkClock,
+  checkCredentials,
+  checkStore,
+  checkSwitches,
+  type Finding,
+} from '../../adapters/cli/doctor-checks.ts';
 import { createGateway, type GatewayOptions } from '../../src/index.ts';
 import { newNamespace, newSchema, openStore, type Place } from '../support/race/stores.ts';
 import { describeWithPostgres, describeWithRedis } from '../support/services.ts';
@@ -40,7 +47,7 @@ describe('model-gateway doctor', () => {
   it('finds nothing wrong without a config file, and says that nothing was sent', async () => {
     const { exit, findings } = await examined([]);
     expect([exit, findings.filter(({ level }) => level === 'problem')]).toEqual([0, []]);
-    const checks = ['config', 'store', 'store', 'secret', 'providers', 'prices', 'switches', 'clock'];
+    const checks = ['config', 'store', 'store', 'secret', 'providers', 'prices', 'switches', 'byok', 'clock'];
     expect(findings.map(({ check }) => check)).toEqual(checks);
     const { printed, code } = start(['doctor']);
     expect(await code).toBe(0);
@@ -83,6 +90,27 @@ describe('model-gateway doctor', () => {
     expect(await examine({ onRecord: broadcasts })).toMatchObject([{ level: 'ok' }]);
     await gateway.close();
   });
+  it('finds credentials that no request uses, and what they lack, without a key', async () => {
+    const gateway = createGateway({ authenticate: 'host', providers: { sandbox: {} }, secrets: { current: secret } });
+    const { id } = (await gateway.workspaces.create({ name: 'Told', slug: 'told' })).data;
+    await gateway.credentials.create({ provider: 'openai', key: providerKey, workspace_id: id });
+    const examine = () => checkCredentials({ gateway } as Checking);
+    expect(await examine()).toMatchObject([{ level: 'ok' }]);
+    // More than a page of them.
+    for (let made = 0; made < 101; made++)
+      await gateway.credentials.create({ provider: 'openai', key: providerKey, workspace_id: id });
+    await gateway.credentials.create({ provider: 'cloudflare', key: providerKey, workspace_id: id });
+    await gateway.credentials.create({ provider: 'heygen', key: providerKey });
+    const found = await examine();
+    expect(found.map(({ found: text }) => text).sort()).toEqual([
+      expect.stringMatching(
+        /of default for heygen is not used: this provider is known to serve video alone, .*set none\.$/,
+      ),
+      expect.stringMatching(/of told for cloudflare is not used: key\.accountId: expected/),
+    ]);
+    expect(JSON.stringify(found)).not.toContain(providerKey);
+    await gateway.close();
+  });
   it('asks each provider for a few tokens with --live alone, and says what came of it', async () => {
     const asked: string[] = [];
     const upstream = createServer((request, response) => {
@@ -121,7 +149,14 @@ describe('model-gateway doctor', () => {
       const options = { store: store as never, authenticate: 'host' as const };
       const gateway = createGateway(options);
       const another = () => createGateway({ ...options, store: new Map() as never });
-      const shared = { options, gateway, another, now: Date.now, uniqueName: () => 'doctor-test' };
+      const shared = {
+        options,
+        gateway,
+        another,
+        now: Date.now,
+        monotonic: () => performance.now(),
+        uniqueName: () => 'doctor-test',
+      };
       found.push(await checkStore({ ...shared, fetch: globalThis.fetch }));
       await gateway.close();
     }
@@ -148,7 +183,15 @@ function examinesWell(newPlace: (url: string) => Place): (url: () => Promise<str
       const options = { store, authenticate: 'host' as const, secrets: { current: secret }, storeTimeoutMs };
       const gateway = createGateway(options);
       const another = () => createGateway(options);
-      const checking = { options, gateway, another, now: Date.now, uniqueName: () => 'doctor-test', fetch };
+      const checking = {
+        options,
+        gateway,
+        another,
+        now: Date.now,
+        monotonic: () => performance.now(),
+        uniqueName: () => 'doctor-test',
+        fetch,
+      };
       expect((await checkStore(checking)).map(({ level }) => level)).toEqual(['ok', 'ok']);
       const { data } = await gateway.workspaces.list();
       expect(data.map(({ slug }) => slug)).toEqual(['default']);

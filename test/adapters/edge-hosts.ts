@@ -3,10 +3,10 @@ import type { AddressInfo } from 'node:net';
 import express from 'express';
 import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
-import * as expressAdapter from '../../adapters/express.ts';
-import * as koaAdapter from '../../adapters/koa.ts';
-import { gatewayRoute } from '../../adapters/next.ts';
-import { serve, toNodeHandler } from '../../adapters/node.ts';
+import * as expressAdapter from '../../adapters/hosts/express.ts';
+import * as koaAdapter from '../../adapters/hosts/koa.ts';
+import { gatewayRoute } from '../../adapters/hosts/next.ts';
+import { gatewayListener, serve } from '../../adapters/hosts/node.ts';
 import type { Gateway } from '../../src/index.ts';
 import type { Host } from '../contract/adapters/suite.ts';
 
@@ -37,7 +37,7 @@ function appRouter(gateway: Gateway): Gateway['handle'] {
 const quietKoa = () => Object.assign(new Koa(), { silent: true });
 
 export const nextHost = (gateway: Gateway): Promise<Host> =>
-  hostApp(toNodeHandler({ basePath: gateway.basePath, handle: appRouter(gateway) }));
+  hostApp(gatewayListener({ basePath: gateway.basePath, handle: appRouter(gateway) }));
 
 /** The hosts on node:http in which the gateway itself reads bodies. */
 export const edgeHosts: Record<string, (gateway: Gateway) => Promise<Host>> = {
@@ -45,7 +45,7 @@ export const edgeHosts: Record<string, (gateway: Gateway) => Promise<Host>> = {
     const { url, close } = await serve(gateway, { port: 0, drainMs: 0 });
     return { baseUrl: url, close: () => close() };
   },
-  'node:http': (gateway) => hostApp(toNodeHandler(gateway)),
+  'node:http': (gateway) => hostApp(gatewayListener(gateway)),
   Express: (gateway) => hostApp(express().use('/v1', expressAdapter.gatewayMiddleware(gateway))),
   Koa: (gateway) => hostApp(quietKoa().use(koaAdapter.gatewayMiddleware(gateway)).callback()),
 };

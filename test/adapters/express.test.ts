@@ -2,7 +2,7 @@ import { createGunzip } from 'node:zlib';
 import compression from 'compression';
 import express, { type RequestHandler } from 'express';
 import { describe, expect, it } from 'vitest';
-import { gatewayMiddleware } from '../../adapters/express.ts';
+import { gatewayMiddleware } from '../../adapters/hosts/express.ts';
 import { nextPiece, receive, send } from '../contract/adapters/client.ts';
 import { fakeGateway } from '../contract/adapters/fake-gateway.ts';
 import { adapterContract } from '../contract/adapters/suite.ts';

@@ -1,7 +1,7 @@
 import { createGunzip, gzipSync } from 'node:zlib';
 import fastify, { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { describe, expect, it } from 'vitest';
-import { gatewayPlugin } from '../../adapters/fastify.ts';
+import { gatewayPlugin } from '../../adapters/hosts/fastify.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { receive } from '../contract/adapters/client.ts';
 import { fakeGateway } from '../contract/adapters/fake-gateway.ts';

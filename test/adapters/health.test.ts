@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type HealthSource, healthOf } from '../../adapters/health.ts';
-import { type ServeOptions, serve } from '../../adapters/node.ts';
+import { type HealthSource, healthOf } from '../../adapters/hosts/health.ts';
+import { type ServeOptions, serve } from '../../adapters/hosts/node.ts';
 import { createGateway } from '../../src/gateway.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import type { StoreOption } from '../../src/setup/stores.ts';

@@ -2,7 +2,7 @@ import Koa from 'koa';
 import bodyParser from 'koa-bodyparser';
 import mount from 'koa-mount';
 import { describe, expect, it } from 'vitest';
-import { gatewayMiddleware } from '../../adapters/koa.ts';
+import { gatewayMiddleware } from '../../adapters/hosts/koa.ts';
 import { receive } from '../contract/adapters/client.ts';
 import { fakeGateway } from '../contract/adapters/fake-gateway.ts';
 import { adapterContract } from '../contract/adapters/suite.ts';

@@ -4,7 +4,7 @@ import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import { describe, expect, it } from 'vitest';
-import { gatewayHandler, gatewayMiddleware, type NestHandler } from '../../adapters/nest.ts';
+import { gatewayHandler, gatewayMiddleware, type NestHandler } from '../../adapters/hosts/nest.ts';
 import { createGateway } from '../../src/gateway.ts';
 import type { RequestHandler } from '../../src/index.ts';
 import { receive } from '../contract/adapters/client.ts';

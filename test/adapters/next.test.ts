@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type GatewayRoute, gatewayRoute } from '../../adapters/next.ts';
-import { toNodeHandler } from '../../adapters/node.ts';
+import { type GatewayRoute, gatewayRoute } from '../../adapters/hosts/next.ts';
+import { gatewayListener } from '../../adapters/hosts/node.ts';
 import type { Gateway } from '../../src/index.ts';
 import { fakeGateway } from '../contract/adapters/fake-gateway.ts';
 import { adapterContract } from '../contract/adapters/suite.ts';
@@ -17,7 +17,7 @@ function appRouter(route: GatewayRoute, folder: string): Gateway['handle'] {
 adapterContract('Next route handlers, behind a bridge to node:http', {
   start(gateway) {
     const handle = appRouter(gatewayRoute(gateway), '/api/v1');
-    return hostListener(toNodeHandler({ ...gateway, handle }), '/api/v1');
+    return hostListener(gatewayListener({ ...gateway, handle }), '/api/v1');
   },
 });
 

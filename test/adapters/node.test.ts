@@ -8,15 +8,15 @@ import {
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { serve, toNodeHandler } from '../../adapters/node.ts';
+import { gatewayListener, serve } from '../../adapters/hosts/node.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { keepAlive, nextPiece, readAll, receive, send } from '../contract/adapters/client.ts';
 import { fakeGateway, floodPiece, floodPieces } from '../contract/adapters/fake-gateway.ts';
 import { adapterContract } from '../contract/adapters/suite.ts';
 import { hostListener } from './hosts.ts';
 
-adapterContract('toNodeHandler', {
-  start: (gateway) => hostListener(toNodeHandler(gateway), '/v1'),
+adapterContract('gatewayListener', {
+  start: (gateway) => hostListener(gatewayListener(gateway), '/v1'),
 });
 
 adapterContract('serve below another path', {
@@ -33,7 +33,7 @@ describe('a body that something before the gateway has had its hands on', () => 
     ['is listened to', (req) => void req.on('data', () => undefined)],
   ];
   it.each(cases)('%s', async (_, before) => {
-    const handle = toNodeHandler(fakeGateway('sources'));
+    const handle = gatewayListener(fakeGateway('sources'));
     const host = await hostListener(async (req, res) => {
       const pending = before(req);
       if (pending) await pending;
@@ -46,14 +46,14 @@ describe('a body that something before the gateway has had its hands on', () => 
   });
 });
 
-describe('a body that something before toNodeHandler has read', () => {
+describe('a body that something before gatewayListener has read', () => {
   const parsers: [string, (text: string) => unknown][] = [
     ['parsed', JSON.parse],
     ['as text', (text) => text],
     ['as a Buffer', (text) => Buffer.from(text)],
   ];
-  const readBefore = (gateway: Parameters<typeof toNodeHandler>[0], parse: (text: string) => unknown) => {
-    const handle = toNodeHandler(gateway);
+  const readBefore = (gateway: Parameters<typeof gatewayListener>[0], parse: (text: string) => unknown) => {
+    const handle = gatewayListener(gateway);
     return hostListener(async (req: IncomingMessage & { body?: unknown }, res) => {
       let text = '';
       for await (const piece of req.setEncoding('utf8')) text += piece;
@@ -85,11 +85,11 @@ async function keepBody(req: IncomingMessage & { rawBody?: Buffer }): Promise<vo
   req.rawBody = Buffer.concat(pieces);
 }
 
-describe('toNodeHandler in an http2 server', () => {
+describe('gatewayListener in an http2 server', () => {
   it('answers, streams, aborts, and resets the stream of a body that breaks', async () => {
     const gateway = fakeGateway('sources');
     // The compatibility layer of node:http2 hands out objects that act as those of node:http.
-    const listener = toNodeHandler(gateway) as unknown as (req: Http2ServerRequest, res: Http2ServerResponse) => void;
+    const listener = gatewayListener(gateway) as unknown as (req: Http2ServerRequest, res: Http2ServerResponse) => void;
     const server = createHttp2Server(listener);
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const client = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Attributes } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
-import type { ConventionVersion } from '../../adapters/otel.ts';
+import type { ConventionVersion } from '../../adapters/otel/otel.ts';
 import { defineServerTool } from '../../src/index.ts';
 import { hello, testPricing } from '../support/gateway.ts';
 import { describeWithShared, sharedPath } from '../support/reference.ts';

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import * as api from '@opentelemetry/api';
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace';
 import { describe, expect, it } from 'vitest';
-import { openTelemetry } from '../../adapters/otel.ts';
+import { openTelemetry } from '../../adapters/otel/otel.ts';
 import { definePlugin, defineServerTool, type Plugin } from '../../src/index.ts';
 import { hello, managementKey, nextTurn, testGateway } from '../support/gateway.ts';
 import { keptSpans, traced } from '../support/traced.ts';
@@ -84,7 +84,7 @@ describe('the span of a request', () => {
     const storage = new AsyncLocalStorage<api.Context>();
     const context = { active: () => storage.getStore() ?? api.ROOT_CONTEXT };
     const { used, tracer, spans } = ((kept) => ({ ...kept, used: traced().used }))(keptSpans());
-    const { openTelemetry } = await import('../../adapters/otel.ts');
+    const { openTelemetry } = await import('../../adapters/otel/otel.ts');
     const recorder = openTelemetry({ ...used, trace: { ...used.trace, getTracer: () => tracer }, context });
     const { send, upstream, run } = testGateway({ onRecord: recorder });
     upstream.always({ body: textStream('Hello') });
@@ -296,6 +296,19 @@ describe('a workspace that wants to be told of its requests', () => {
     expect(own.spans().some((one) => traceIds.has(one.spanContext().traceId))).toBe(false);
     expect(own.spans()[1]?.attributes).toMatchObject({ 'gen_ai.usage.cost': expect.any(Number) });
     expect(JSON.stringify(own.spans().map(({ attributes }) => attributes))).not.toContain('messages');
+  });
+  it('may have to wait for its tracer, and one that cannot be had ends nothing', async () => {
+    const own = keptSpans();
+    const tracers = [async () => own.tracer, () => Promise.reject(new Error('no tracer')), async () => ({}) as never];
+    let asked = 0;
+    const { post, call, upstream, run } = traced({ telemetry: { broadcast: () => tracers[asked++]?.() ?? null } });
+    upstream.always({ body: completion() });
+    const headers = { authorization: `Bearer ${managementKey}` };
+    await call('PATCH', '/workspaces/default', { is_observability_broadcast_enabled: true }, headers);
+    for (let at = 0; at < 4; at++) expect((await post(ask)).status).toBe(200);
+    await run(nextTurn());
+    expect(asked).toBe(4);
+    expect(own.spans().map(({ name }) => name)).toContain('gateway.request');
   });
   it('gets none where there is no tracer for it, and the request is served', async () => {
     const { post, call, upstream } = traced({ telemetry: { broadcast: () => null } });

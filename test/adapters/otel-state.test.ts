@@ -6,7 +6,7 @@ import {
 } from '@opentelemetry/sdk-metrics';
 import { Keyv } from 'keyv';
 import { describe, expect, it, vi } from 'vitest';
-import { observeState } from '../../adapters/otel.ts';
+import { observeState } from '../../adapters/otel/otel.ts';
 import type { GatewayOptions } from '../../src/index.ts';
 import { hello, nextTurn, testGateway } from '../support/gateway.ts';
 import { completion, errorBody, textStream } from '../support/upstream.ts';

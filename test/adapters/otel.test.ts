@@ -1,6 +1,6 @@
 import * as api from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
-import { openTelemetry } from '../../adapters/otel.ts';
+import { openTelemetry } from '../../adapters/otel/otel.ts';
 import { hello, testGateway, testKey, upstreamKeys } from '../support/gateway.ts';
 import { traced as tracedWith } from '../support/traced.ts';
 import { completion, errorBody, textStream } from '../support/upstream.ts';

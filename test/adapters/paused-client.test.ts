@@ -2,11 +2,12 @@ import type { RequestListener } from 'node:http';
 import express from 'express';
 import Koa from 'koa';
 import { describe, expect, it } from 'vitest';
-import { gatewayMiddleware as expressMiddleware } from '../../adapters/express.ts';
-import { gatewayMiddleware as koaMiddleware } from '../../adapters/koa.ts';
-import { gatewayRoute } from '../../adapters/next.ts';
-import { toNodeHandler } from '../../adapters/node.ts';
-import type { Gateway, Transport } from '../../src/index.ts';
+import { gatewayMiddleware as expressMiddleware } from '../../adapters/hosts/express.ts';
+import { gatewayMiddleware as koaMiddleware } from '../../adapters/hosts/koa.ts';
+import { gatewayRoute } from '../../adapters/hosts/next.ts';
+import { gatewayListener } from '../../adapters/hosts/node.ts';
+import type { Transport } from '../../src/entries/testing.ts';
+import type { Gateway } from '../../src/index.ts';
 import { readAll, receive, send } from '../contract/adapters/client.ts';
 import { bookedModels, ledgerOf, withBudget } from '../support/booked.ts';
 import { hello, testKey } from '../support/gateway.ts';
@@ -45,7 +46,7 @@ function flood() {
 }
 
 const hosts: Record<string, (gateway: Gateway) => RequestListener> = {
-  node: (gateway) => toNodeHandler(gateway),
+  node: (gateway) => gatewayListener(gateway),
   Express: (gateway) => express().use('/v1', expressMiddleware(gateway)),
   Koa: (gateway) => {
     const app = new Koa().use(koaMiddleware(gateway, { prefix: '/v1' }));
@@ -56,7 +57,7 @@ const hosts: Record<string, (gateway: Gateway) => RequestListener> = {
     const { POST, GET } = gatewayRoute(gateway, { basePath: '/v1' });
     const context = { params: Promise.resolve({}) };
     const handle: Gateway['handle'] = (request) => (request.method === 'GET' ? GET : POST)(request, context);
-    return toNodeHandler({ ...gateway, handle });
+    return gatewayListener({ ...gateway, handle });
   },
 };
 

@@ -3,10 +3,10 @@ import { NestFactory } from '@nestjs/core';
 import { ExpressAdapter } from '@nestjs/platform-express';
 import { FastifyAdapter } from '@nestjs/platform-fastify';
 import fastify from 'fastify';
-import { gatewayFetch } from '../../adapters/bun.ts';
-import { gatewayPlugin } from '../../adapters/fastify.ts';
-import { gatewayMiddleware as nestMiddleware } from '../../adapters/nest.ts';
-import { toNodeHandler } from '../../adapters/node.ts';
+import { gatewayFetch } from '../../adapters/hosts/bun.ts';
+import { gatewayPlugin } from '../../adapters/hosts/fastify.ts';
+import { gatewayMiddleware as nestMiddleware } from '../../adapters/hosts/nest.ts';
+import { gatewayListener } from '../../adapters/hosts/node.ts';
 import type { Gateway } from '../../src/index.ts';
 import type { Host } from '../contract/adapters/suite.ts';
 import { edgeHosts, nextHost } from './edge-hosts.ts';
@@ -33,7 +33,7 @@ export const readingHosts: typeof edgeHosts = {
   Bun: (gateway) => {
     const handle = gatewayFetch(gateway);
     const server = { timeout: () => undefined, stop: async () => undefined };
-    return hostListener(toNodeHandler({ handle: (request) => handle(request, server) }), '/v1');
+    return hostListener(gatewayListener({ handle: (request) => handle(request, server) }), '/v1');
   },
   Fastify: async (gateway) => {
     const app = fastify().register(gatewayPlugin(gateway), { prefix: '/v1' });

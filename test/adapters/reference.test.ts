@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type ServeOptions, serve } from '../../adapters/node.ts';
-import { referencePage } from '../../adapters/reference.ts';
+import { type ServeOptions, serve } from '../../adapters/hosts/node.ts';
+import { referencePage } from '../../adapters/hosts/reference.ts';
 import { createGateway } from '../../src/gateway.ts';
 
 async function serving(served: ServeOptions) {

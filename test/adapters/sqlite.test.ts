@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { Keyv } from 'keyv';
 import { afterAll, afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type SqliteStore, sqliteStore } from '../../adapters/sqlite.ts';
+import { type SqliteStore, sqliteStore } from '../../adapters/sqlite/sqlite.ts';
 import { sqliteStorage } from '../../src/stores/storage/sqlite.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'model-gateway-sqlite-'));

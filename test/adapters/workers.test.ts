@@ -36,7 +36,7 @@ async function startProvider() {
 
 /** Runs the command in a process of its own. */
 function startCommand(args: string[], env: Record<string, string> = {}) {
-  const command = ['--conditions=model-gateway-source', 'adapters/cli.ts', 'serve', ...args];
+  const command = ['--conditions=model-gateway-source', 'adapters/cli/cli.ts', 'serve', ...args];
   const child = spawn(process.execPath, command, {
     cwd: root,
     env: {
@@ -174,7 +174,7 @@ describe.runIf(process.platform === 'linux')('model-gateway serve --workers', { 
     const config = join(folder, 'records.mjs');
     writeFileSync(
       config,
-      `import { sqliteStore } from '${join(root, 'adapters/sqlite.ts')}';
+      `import { sqliteStore } from '${join(root, 'adapters/sqlite/sqlite.ts')}';
       export default {
         apiKeys: [{ key: 'key-of-a-test-0123456789', permissions: ['inference', 'management'] }],
         providers: { sandbox: {} },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Gateway } from '../../src/gateway.ts';
-import type { BudgetEvent } from '../../src/schema/budget-event-settings.ts';
+import type { BudgetEvent } from '../../src/schema/settings/budget-events.ts';
 import { examplesOf, writeExample } from './example-files.ts';
 import { quoted, readDoc, tableRows } from './markdown.ts';
 

@@ -7,14 +7,14 @@ const rows = tableRows(readDoc('docs/decisions.md'));
 
 /** Rows about how something is built link to the source file; what has to stand there. */
 const built: Record<string, RegExp> = {
-  'src/base/framing/sse.ts': /from '\.\.\/sse\.ts'/,
+  'src/base/framing/sse.ts': /from '\.\.\/http\/sse\.ts'/,
   'src/base/secrets.ts': /from '@noble\/hashes/,
   'src/transport/exchange.ts': /\.dispatch\(/,
   'src/stores/storage/choose.ts': /redisStorage\(adapter[\s\S]*postgresStorage\(adapter[\s\S]*sqliteStorage\(adapter/,
-  'adapters/sqlite-database.ts':
+  'adapters/sqlite/database.ts':
     /journal_mode = WAL'[\s\S]*synchronous = NORMAL'[\s\S]*getBuiltinModule\?\.\('node:sqlite'\)/,
   'tsup.config.ts': /bundled = \['zod', 'yaml'\]/,
-  'src/stores/vault.ts': /'model-gateway credential', owner\.workspaceId, owner\.provider, owner\.credentialId/,
+  'src/stores/vault/index.ts': /'model-gateway credential', owner\.workspaceId, owner\.provider, owner\.credentialId/,
 };
 
 /** The links of a row: `[title of the test](../path of its file)`; of a source file, its path is the title. */

@@ -2,7 +2,7 @@ import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import { blockedBy, defineGuardrail, type Guardrail } from '../../src/guardrails/guardrail.ts';
 import type { GatewayOptions } from '../../src/options.ts';
-import { chatChunkSchema } from '../../src/schema/chunk.ts';
+import { chatChunkSchema } from '../../src/schema/chat/chunk.ts';
 import { type CallAnswer, hello, managementKey, testGateway } from '../support/gateway.ts';
 import { chunk, completion, errorBody, type ScriptedAnswer, sse, textStream } from '../support/upstream.ts';
 import { codeBlocks, quoted, readDoc, tableRows } from './markdown.ts';

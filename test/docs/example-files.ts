@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
+import { entries } from '../../tsup.config.ts';
 import { codeBlocks, readDoc, root } from './markdown.ts';
 
 const folder = join(root, '.cache', 'docs');
@@ -10,7 +11,9 @@ function sourceOf(specifier: string): string {
   const { exports }: { exports: Record<string, unknown> } = JSON.parse(readDoc('package.json'));
   const name = specifier.replace(/^model-gateway/, '.');
   if (!Object.hasOwn(exports, name)) throw new Error(`package.json exports no ${name}`);
-  return name === '.' ? '../../src/index.ts' : `../../adapters/${name.slice(2)}.ts`;
+  const source = entries[name === '.' ? 'index' : name.slice(2)];
+  if (source === undefined) throw new Error(`tsup.config.ts builds no ${name}`);
+  return `../../${source}`;
 }
 
 /**

@@ -7,7 +7,7 @@ const ofFragments = 'docs/clients.md';
 const docs = projectFiles().filter((path) => /^(?:README|docs\/[\w-]+)\.md$/.test(path) && path !== ofFragments);
 
 /** What the examples for Bun find there. */
-const bunTypes = `import type { BunServer } from '../../adapters/bun.ts';
+const bunTypes = `import type { BunServer } from '../../adapters/hosts/bun.ts';
 declare const Bun: { serve(options: { port: number; fetch: (request: Request, server: BunServer) => Promise<Response> }): unknown };
 `;
 

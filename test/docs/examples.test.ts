@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Gateway } from '../../src/gateway.ts';
-import { type HttpUpstream, httpUpstream } from '../support/upstream.ts';
+import { completion, type HttpUpstream, httpUpstream } from '../support/upstream.ts';
 import { examplesOf, writeExample } from './example-files.ts';
 
 /** What README.md shows as the key of callers. */
@@ -195,7 +195,7 @@ describe('README.md', () => {
 });
 
 describe('docs/options.md', () => {
-  const [first = '', own = '', users = '', named = '', keys = '', records = '', ...others] =
+  const [first = '', own = '', dialect = '', users = '', named = '', keys = '', records = '', ...others] =
     examplesOf('docs/options.md');
 
   it('shows no example that is not run here', () => {
@@ -223,6 +223,20 @@ describe('docs/options.md', () => {
     const { headers, body } = upstream.sent.at(-1) as HttpUpstream['sent'][number];
     expect(headers).toMatchObject({ 'x-acme-key': 'key-of-acme' });
     expect(body).toEqual({ model: 'big', messages: [{ role: 'user', content: 'Hi there' }], max_tokens: 16 });
+  });
+  it('speaks a dialect in code to its provider', async () => {
+    const { gateway } = await run('options-dialect', dialect, {
+      replace: { 'https://inference.acme.example/v1': upstream.url },
+    });
+    upstream.answer({ body: completion() });
+    const response = await (gateway as Gateway).fetch(
+      'http://in-process/v1/chat/completions',
+      chat({ model: 'acme/x' }),
+    );
+    expect(response.status).toBe(200);
+    const { path, body } = upstream.sent.at(-1) as HttpUpstream['sent'][number];
+    expect(path).toBe('/v1/talk');
+    expect(body).toEqual({ model: 'x', turns: [{ role: 'user', content: 'Hi there' }] });
   });
   it('lets in whom the host app names, and nobody else', async () => {
     const example = await run('options-named', named);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Gateway } from '../../src/gateway.ts';
+import { fusion } from '../../src/plugins/fusion/index.ts';
 import { fusionSettings } from '../../src/plugins/fusion/settings.ts';
-import { fusion } from '../../src/plugins/fusion.ts';
 import { fusionGateway, wellDone } from '../support/fusion.ts';
 import { examplesOf, writeExample } from './example-files.ts';
 import { codeBlocks, quoted, readDoc, tableRows } from './markdown.ts';

@@ -2,7 +2,7 @@ import 're2js';
 import { describe, expect, it } from 'vitest';
 import { builtinPatterns } from '../../src/guardrails/builtin/index.ts';
 import { textGuardrailDefaults } from '../../src/guardrails/text-guardrail.ts';
-import { createGuardrailSchema } from '../../src/schema/guardrail.ts';
+import { createGuardrailSchema } from '../../src/schema/tenants/guardrail.ts';
 import { quoted, readDoc, tableRows } from './markdown.ts';
 import { gatewayShownIn, settingsIn, settingsOf } from './plugin-page.ts';
 
@@ -38,7 +38,16 @@ describe(path, () => {
   it('has a row for every setting, with its default', () => {
     const defaults = new Map(settingsOf(textGuardrailDefaults).map(([name, value]) => [name, value]));
     const told = settingsIn(path);
-    expect(told.map(([name]) => name)).toEqual(['id', 'patterns', 'name', 'scope', 'appliesTo', 'maxChars']);
+    expect(told.map(([name]) => name)).toEqual([
+      'id',
+      'patterns',
+      'name',
+      'scope',
+      'appliesTo',
+      'maxChars',
+      'maxSteps',
+      'maxWorkMs',
+    ]);
     for (const [name, value] of told) if (defaults.has(name)) expect([name, value]).toEqual([name, defaults.get(name)]);
   });
   it('has a row for every field', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { CallerGateway, Gateway } from '../../src/gateway.ts';
 import { operations } from '../../src/operations/index.ts';
-import type { Explanation } from '../../src/schema/explanation.ts';
+import type { Explanation } from '../../src/schema/chat/explanation.ts';
 import { examplesOf, writeExample } from './example-files.ts';
 import { readDoc, tableRows } from './markdown.ts';
 
@@ -48,7 +48,7 @@ describe(doc, () => {
     const known = operations({ brand: 'service' } as never).filter(({ api }) => api !== undefined);
     expect(told.map(({ place, operation }) => [place, operation])).toEqual(
       known
-        .map(({ api, method, path }) => [api, `${method} ${path.replace(/:(\w+)/g, '{$1}')}`])
+        .map(({ api, method, path }) => [api, `${method} ${path.replace(/:(\w+)\+?/g, '{$1}')}`])
         .toSorted((one, other) => rank(told, one[0]) - rank(told, other[0])),
     );
     for (const { operation = '', names } of told)

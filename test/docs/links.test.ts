@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runCommand } from '../../adapters/command.ts';
+import { runCommand } from '../../adapters/cli/command.ts';
 import { builtInProviders } from '../../src/providers/index.ts';
 import { projectFiles, readDoc, root } from './markdown.ts';
 

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { defaultOptions } from '../../adapters/config.ts';
+import { defaultOptions } from '../../adapters/cli/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { operations } from '../../src/operations/index.ts';
-import { modelSorts, modelsQuery } from '../../src/schema/model.ts';
+import { modelSorts, modelsQuery } from '../../src/schema/models/model.ts';
 import { likeness } from './likeness.ts';
 import { quoted, readDoc, tableRows } from './markdown.ts';
 
@@ -28,7 +28,7 @@ describe('docs/listings.md', () => {
   });
   it('has a row for every listing, and no other', () => {
     const known = operations({ brand: 'service' } as never)
-      .map(({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`)
+      .map(({ method, path }) => `${method} ${path.replace(/:(\w+)\+?/g, '{$1}')}`)
       .filter((name) => /\/models?\b|\/endpoints\b|\/providers\b/.test(name));
     expect(named('Operation').toSorted()).toEqual(known.toSorted());
   });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type OpenAI from 'openai';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { importConfig } from '../../adapters/import-command.ts';
+import { importConfig } from '../../adapters/cli/import-command.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { examplesOf, writeExample } from './example-files.ts';
 import { codeBlocks, readDoc } from './markdown.ts';

@@ -7,7 +7,8 @@ import { described, documentPath, writeDocument } from '../../scripts/openapi-do
 import { operationTexts, parameters } from '../../scripts/openapi-texts.ts';
 import { projectRoot, sourceProgram } from '../../scripts/source-program.ts';
 import { type Exchange, exerciseAll } from '../support/canary/scenario.ts';
-import { testGateway } from '../support/gateway.ts';
+import { managementKey, testGateway, testKey } from '../support/gateway.ts';
+import { completion } from '../support/upstream.ts';
 
 const file = readFileSync(`${projectRoot}/${documentPath}`, 'utf8');
 const document = JSON.parse(file);
@@ -91,6 +92,67 @@ describe('GET /openapi.json', () => {
     const { call } = testGateway();
     expect((await call('GET', '/openapi.json?a=1')).status).toBe(400);
     expect((await call('POST', '/openapi.json', {})).status).toBe(405);
+  });
+});
+
+describe('what a Responses request may ask for', () => {
+  const caller = { authorization: `Bearer ${testKey}` };
+  const values = [true, false, null, 'resp_1', ''];
+  const places = ['/responses', '/responses/explain', '/responses/input_tokens', '/responses/compact'];
+  it.each(
+    places.flatMap((path) => ['store', 'background', 'previous_response_id'].map((field) => [path, field] as const)),
+  )('is as the document says: %s takes %s as it says', async (path, field) => {
+    const keys = ['paths', path, 'post', 'requestBody', 'content', 'application/json', 'schema'];
+    for (const value of values) {
+      const { call, upstream } = testGateway();
+      upstream.answer({ body: completion() });
+      const body = { model: 'acme/fast', input: 'Hi', [field]: value };
+      const { status } = await call('POST', path, body, caller);
+      expect([value, status === 400 ? 'refused' : status]).toEqual([
+        value,
+        faults(keys, body)?.length ? 'refused' : 200,
+      ]);
+    }
+  });
+});
+
+describe('the live tail of requests', () => {
+  it('has the 429 of the document where too many follow it', async () => {
+    const { gateway } = testGateway({ records: { enabled: true, tailWatchers: 1 } });
+    const headers = { authorization: `Bearer ${managementKey}` };
+    const follow = () => gateway.fetch(new Request('http://gateway.test/v1/requests/stream', { headers }));
+    const responses = [await follow(), await follow()];
+    expect(responses.map(({ status }) => status)).toEqual([200, 429]);
+    const keys = ['paths', '/requests/stream', 'get', 'responses', '429', 'content', 'application/json', 'schema'];
+    expect(faults(keys, await responses[1]?.json())).toEqual([]);
+    await gateway.close();
+  });
+});
+
+describe('the headers of a request', () => {
+  const caller = { authorization: `Bearer ${testKey}` };
+  const bodies: Record<string, object> = {
+    createChatCompletion: { model: 'acme/fast', messages: [{ role: 'user', content: 'Hi' }] },
+    explainChatCompletion: { model: 'acme/fast', messages: [{ role: 'user', content: 'Hi' }] },
+    createResponse: { model: 'acme/fast', input: 'Hi' },
+    explainResponse: { model: 'acme/fast', input: 'Hi' },
+    compactResponse: { model: 'acme/fast', input: 'Hi' },
+    countInputTokens: { model: 'acme/fast', input: 'Hi' },
+  };
+  it.each(Object.keys(bodies))('act on %s where the document names them', async (name) => {
+    const [, path = ''] = placesOf.get(name) ?? [];
+    const named: string[] = document.paths[path].post.parameters.map((one: { name: string }) => one.name);
+    const ask = async (headers: Record<string, string>) => {
+      const { call, upstream } = testGateway();
+      upstream.answer({ body: completion() });
+      return await call('POST', path, bodies[name], { ...caller, ...headers });
+    };
+    const shown = await ask({ 'X-Service-Metadata': 'enabled' });
+    expect([shown.status, 'service_metadata' in shown.json]).toEqual([200, named.includes('X-Service-Metadata')]);
+    expect('service_metadata' in (await ask({ 'X-Service-Metadata': 'disabled' })).json).toBe(false);
+    const long = await ask({ 'X-Session-Id': 'x'.repeat(257) });
+    expect(long.status === 400).toBe(named.includes('X-Session-Id'));
+    expect((await ask({ 'X-Service-Timeout-Ms': '0' })).status === 400).toBe(named.includes('X-Service-Timeout-Ms'));
   });
 });
 

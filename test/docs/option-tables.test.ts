@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { optionRows, writeTables } from '../../scripts/option-tables.ts';
 import { createTypePrinter } from '../../scripts/print-types.ts';
 import { projectRoot, sourceProgram } from '../../scripts/source-program.ts';
-import { publicEntries, undocumentedMembers } from '../../scripts/undocumented.ts';
+import { undocumentedMembers } from '../../scripts/undocumented.ts';
+import { publicEntries } from '../../tsup.config.ts';
 import { readDoc } from './markdown.ts';
 
 const program = sourceProgram();
@@ -39,13 +40,13 @@ describe('the declarations of the package', () => {
     expect(options).toContain('  models?: ModelOptions[] | undefined;');
     expect(options).toContain('  providers?: Providers | undefined;');
     expect(options).not.toMatch(/\bz\./);
-    expect(printed('src/setup/option-types.ts')).toContain('  endpoints: EndpointOptions[];');
-    expect(printed('src/setup/option-types.ts')).toContain('  provider: ProviderSlug;');
+    expect(printed('src/setup/options/types.ts')).toContain('  endpoints: EndpointOptions[];');
+    expect(printed('src/setup/options/types.ts')).toContain('  provider: ProviderSlug;');
   });
   it('complete the slugs of the providers that are built in', () => {
     expect(printed('src/providers/index.ts')).toMatch(/BuiltInSlug = .*"openai"/);
   });
-  it('have a comment for every member that a host app can see', { timeout: 60_000 }, () => {
-    expect(undocumentedMembers(program, publicEntries)).toEqual([]);
+  it('have a comment for every name and member that a host app can see', { timeout: 60_000 }, () => {
+    expect(undocumentedMembers(program, Object.values(publicEntries))).toEqual([]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { everyOption } from '../../scripts/option-tables.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { OptionsError } from '../../src/options.ts';
-import { newApiKeySchema } from '../../src/schema/api-key.ts';
+import { newApiKeySchema } from '../../src/schema/tenants/api-key.ts';
 import { quoted, readDoc, tableRows } from './markdown.ts';
 import { membersOf } from './members.ts';
 
@@ -63,7 +63,7 @@ describe('docs/options.md', () => {
   it('has a row for every method of gateway.apiKeys, and what a new key is made of', () => {
     const methods = rows.filter(({ columns }) => columns[0] === 'Method').map(({ cells }) => cells[0] as string);
     const names = methods.map((method) => /^`(\w+)\(/.exec(method)?.[1]);
-    expect(names.sort()).toEqual(membersOf('src/stores/host-api-keys.ts', 'ApiKeys').sort());
+    expect(names.sort()).toEqual(membersOf('src/stores/api-keys/host-api-keys.ts', 'ApiKeys').sort());
     const made = methods.find((method) => method.startsWith('`create('));
     expect(made).toBe(`\`create({ ${Object.keys(newApiKeySchema().shape).join(', ')} })\``);
     const defaults = Object.values(newApiKeySchema().parse({})).filter((value) => value !== null);

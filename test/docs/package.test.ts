@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { readDoc, root } from './markdown.ts';
+import { publicEntries } from '../../tsup.config.ts';
+import { quoted, readDoc, root, tableRows } from './markdown.ts';
 
 const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
 const [packed]: { files: { path: string }[] }[] = JSON.parse(
@@ -21,6 +22,30 @@ describe('the package', () => {
     expect(relatives.length).toBeGreaterThan(20);
     const isThere = (link: string) => paths.some((path) => path === link || path.startsWith(`${link}/`));
     expect(relatives.filter((link) => !isThere(link))).toEqual([]);
+  });
+  it('exports what is built for hosts, and docs/hosts.md says what each export has', async () => {
+    const names = Object.keys(publicEntries);
+    const subpathOf = (name: string) => (name === 'index' ? '.' : `./${name}`);
+    const built = names.map((name) => [
+      subpathOf(name),
+      { types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` },
+    ]);
+    const documents = { './openapi.json': './docs/openapi.json', './package.json': './package.json' };
+    expect(manifest.exports).toEqual({ ...Object.fromEntries(built), ...documents });
+    const rows = tableRows(readDoc('docs/hosts.md')).filter(({ columns }) => columns[1] === 'has');
+    const told = new Map(
+      rows.flatMap(({ cells: [subpaths = '', has = ''] }) =>
+        quoted(subpaths).map((subpath) => [subpath.replace('model-gateway', '.'), quoted(has)] as const),
+      ),
+    );
+    expect([...told.keys()].toSorted()).toEqual(names.map(subpathOf).toSorted());
+    for (const [name, source] of Object.entries(publicEntries)) {
+      const exported = Object.keys(await import(/* @vite-ignore */ `../../${source}`));
+      const named = (told.get(subpathOf(name)) ?? []).filter((text) => /^\w+$/.test(text));
+      expect(exported, name).toEqual(expect.arrayContaining(named));
+      // A host's adapter is told of in full.
+      if (source.startsWith('adapters/')) expect(named.toSorted(), name).toEqual(exported.toSorted());
+    }
   });
   it('holds no source, no test and nothing that was installed', () => {
     expect(paths.filter((path) => /^(?:src|test|scripts|bench|adapters)\/|node_modules\//.test(path))).toEqual([]);

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { contextCompressionDefaults } from '../../src/plugins/context-compression.ts';
+import { contextCompressionDefaults } from '../../src/plugins/context-compression/index.ts';
 import { chatAt, gatewayShownIn, settingsIn, settingsOf } from './plugin-page.ts';
 
 const path = 'docs/plugins/context-compression.md';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { fileParserDefaults } from '../../src/plugins/file-parser.ts';
+import { fileParserDefaults } from '../../src/plugins/file-parser/index.ts';
 import { pdfOf } from '../support/pdf.ts';
 import { chatAt, gatewayShownIn, settingsIn, settingsOf } from './plugin-page.ts';
 

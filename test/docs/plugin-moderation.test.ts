@@ -1,5 +1,5 @@
 import { it } from 'vitest';
-import { moderationDefaults } from '../../src/plugins/moderation.ts';
+import { moderationDefaults } from '../../src/plugins/moderation/index.ts';
 import { checkPage, settingsOf } from './plugin-page.ts';
 
 const path = 'docs/plugins/moderation.md';

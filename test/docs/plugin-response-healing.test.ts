@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { responseHealingDefaults } from '../../src/plugins/response-healing.ts';
+import { responseHealingDefaults } from '../../src/plugins/response-healing/index.ts';
 import { chatAt, gatewayShownIn, settingsIn, settingsOf } from './plugin-page.ts';
 
 const path = 'docs/plugins/response-healing.md';

@@ -1,5 +1,5 @@
 import { it } from 'vitest';
-import { webFetchDefaults } from '../../src/server-tools/web-fetch.ts';
+import { webFetchDefaults } from '../../src/server-tools/web-fetch/index.ts';
 import { checkPage } from './plugin-page.ts';
 
 const path = 'docs/plugins/web-fetch.md';

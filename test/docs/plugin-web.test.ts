@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { SearchEngine } from '../../src/call/search.ts';
-import * as index from '../../src/index.ts';
+import * as search from '../../src/entries/search.ts';
 import { webDefaults } from '../../src/plugins/web.ts';
 import { quoted, readDoc, tableRows } from './markdown.ts';
 import { checkPage, settingsOf } from './plugin-page.ts';
@@ -20,7 +20,7 @@ it(`${path} lists every search engine with its price`, () => {
     takesCountry: country === 'yes',
     takesOneDomainList: domains === 'one of both lists',
   }));
-  const makers = new Map(Object.entries(index).filter(([name]) => name.endsWith('Search')));
+  const makers = new Map(Object.entries(search));
   expect(listed.map(({ maker }) => maker).toSorted()).toEqual([...makers.keys()].toSorted());
   for (const { name, maker, usd, takesCountry, takesOneDomainList } of listed) {
     const make = makers.get(maker as string) as (options: object) => SearchEngine;

@@ -8,17 +8,26 @@ import {
   type Plugin,
   type PluginHooks,
 } from '../../src/index.ts';
-import { GenerationStream } from '../../src/pipeline/generation-stream.ts';
+import { GenerationStream } from '../../src/pipeline/generation/stream.ts';
 import { hello, testGateway, testKey } from '../support/gateway.ts';
 import { eventsOf } from '../support/sandbox-call.ts';
 import { chunk, completion, sse, textStream } from '../support/upstream.ts';
 import { examplesOf, writeExample } from './example-files.ts';
 import { quoted, readDoc, tableRows } from './markdown.ts';
-import { membersOf } from './members.ts';
+import { membersOf, ownMembersOf } from './members.ts';
 
 const doc = readDoc('docs/plugins.md');
-const [redacting = '', asking = '', paying = '', blocking = '', serving = '', logging = '', ...others] =
-  examplesOf('docs/plugins.md');
+const [
+  redacting = '',
+  asking = '',
+  choosing = '',
+  native = '',
+  paying = '',
+  blocking = '',
+  serving = '',
+  logging = '',
+  ...others
+] = examplesOf('docs/plugins.md');
 
 /** What an example declares. */
 async function shown(name: string, code: string): Promise<Record<string, unknown> & { gateway: Gateway }> {
@@ -100,6 +109,45 @@ describe('docs/plugins.md', () => {
     expect(records.map(({ generations }) => generations.length)).toEqual([2, 1]);
   });
 
+  it('looks at what a Responses request says beside the chat request, and takes out of it', async () => {
+    const { gateway, noCodeNames } = await shown('native', native);
+    const item = {
+      type: 'web_search_call',
+      id: 'ws',
+      status: 'completed',
+      action: { type: 'search', query: 'bluebird' },
+    };
+    const body = { model: 'sandbox/echo', input: [{ role: 'user', content: 'Hi' }, item] };
+    const blocked = await call(gateway, 'POST', '/responses', body);
+    expect([blocked.status, (await blocked.json()).error.metadata.patterns]).toEqual([403, ['code-name']]);
+    expect((await chat(gateway)).status).toBe(200);
+    const { call: send, upstream } = testGateway({
+      providers: { up: { baseUrl: 'https://up.test/v1', dialect: 'openai-responses' } },
+      models: [{ slug: 'acme/fast', endpoints: [{ provider: 'up', model: 'm' }] }],
+      guardrails: [noCodeNames as Guardrail],
+    });
+    upstream.answer({ body: { status: 'completed', output: [], usage: { input_tokens: 1, output_tokens: 1 } } });
+    const tools = [{ type: 'web_search' }];
+    const headers = { authorization: `Bearer ${testKey}` };
+    await send('POST', '/responses', { model: 'acme/fast', input: 'Hi', tools }, headers);
+    expect(upstream.sent[0]?.body).not.toHaveProperty('tools');
+  });
+  it('asks for a plugin by a suffix and by a model of its own', async () => {
+    const { gateway } = await shown('choose', choosing);
+    const ask = async (body: object) => (await chat(gateway, { sandbox: quick, ...body })).json();
+    expect(await ask({ model: 'mybrand/house' })).toMatchObject({
+      model: 'sandbox/echo',
+      mybrand_metadata: { requested: 'mybrand/house', strategy: 'auto' },
+    });
+    const long = { messages: Array(5).fill(hello[0]) };
+    expect((await ask({ model: 'mybrand/house', ...long })).model).toBe('sandbox/lorem');
+    const ends = ['sandbox/lorem:brief', 'sandbox/lorem'].map(async (model) => {
+      const { choices } = await ask({ model, max_tokens: 1000 });
+      return choices[0].finish_reason;
+    });
+    expect(await Promise.all(ends)).toEqual(['length', 'stop']);
+  });
+
   it('holds money for a search and books what it cost', async () => {
     const { lookUp } = await shown('pay', paying);
     const { post, call: manage, upstream, records } = testGateway({ plugins: [lookUp as Plugin] });
@@ -178,8 +226,19 @@ describe('docs/plugins.md', () => {
     const hooks = membersOf('src/call/hooks.ts', 'PluginHooks');
     expect(named('Hook').sort()).toEqual([...hooks].sort());
     expect(named('Member')).toEqual(membersOf('src/call/hooks.ts', 'PluginContext'));
-    expect(named('Field of a plugin').slice(0, 5)).toEqual(['id', 'options', 'isDefault', 'onError', 'shortener']);
-    expect(named('Field of a plugin').slice(5)).toEqual(hooks);
+    const fields = [
+      'id',
+      'options',
+      'isDefault',
+      'actsOn',
+      'strategy',
+      'variant',
+      'onError',
+      'failsClosed',
+      'shortener',
+    ];
+    expect(named('Field of a plugin')).toEqual([...fields, ...hooks]);
+    expect(ownMembersOf('src/plugins/plugin.ts', 'Plugin')).toEqual(fields);
   });
   it('is right about when bytes pass through untouched', async () => {
     const decoding = vi.spyOn(GenerationStream.prototype, 'pull');

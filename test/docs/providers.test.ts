@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { providersPage } from '../../scripts/make-providers-page.ts';
-import { openaiChat } from '../../src/dialects/openai-chat.ts';
+import { openaiChat } from '../../src/dialects/openai-chat/index.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { builtInProviders } from '../../src/providers/index.ts';
 import { defineProvider } from '../../src/providers/provider.ts';

@@ -1,14 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod';
-import { originOf } from '../../src/call/responses-origin.ts';
-import { toChatRequest } from '../../src/convert/responses/request.ts';
+import { askOfResponses } from '../../src/formats/responses/request/index.ts';
 import {
   hostedItemTypes,
   isCommand,
   refusedTools,
   responsesIssues,
   responsesRequestSchema,
-} from '../../src/schema/responses.ts';
+} from '../../src/schema/responses/responses.ts';
 import { quoted, readDoc, tableRows } from './markdown.ts';
 
 const rows = tableRows(readDoc('docs/responses.md'));
@@ -29,7 +28,7 @@ describe('docs/responses.md', () => {
   ])('says rightly that %s is dropped over chat', (field, value) => {
     const row = cellsBelow('Field').find(([fields = '']) => quoted(fields).includes(field));
     expect(row?.[1]).toMatch(/over chat (?:it is|they are) dropped/);
-    expect(originOf(toChatRequest(request({ [field]: value })))?.dropped).toEqual([field]);
+    expect(askOfResponses(request({ [field]: value })).native?.dropped).toEqual([field]);
   });
 
   it('says of every tool that is refused that it is', () => {
@@ -46,7 +45,7 @@ describe('docs/responses.md', () => {
     const ask = { role: 'user', content: 'Hi' };
     for (const type of typesOf('dropped')) {
       expect(hostedItemTypes).toContain(type);
-      expect(originOf(toChatRequest(request({ input: [ask, { type }] })))?.dropped).toEqual([`input[].${type}`]);
+      expect(askOfResponses(request({ input: [ask, { type }] })).native?.dropped).toEqual([`input[].${type}`]);
     }
     expect(hostedItemTypes.filter(isCommand)).toEqual(
       typesOf('only providers').filter((type) => type !== 'compaction'),

@@ -1,16 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { defaultOptions } from '../../adapters/config.ts';
+import { defaultOptions } from '../../adapters/cli/config.ts';
 import { hedgeTable, type RoutingFindings, strategyTable } from '../../bench/routing/findings.ts';
 import { tenEndpoints } from '../../bench/routing/world.ts';
 import { seededRandom } from '../../src/base/random.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { type GatewayOptions, resolveOptions } from '../../src/options.ts';
+import { plugins } from '../../src/plugins/index.ts';
 import { preferenceFilters } from '../../src/routing/filter.ts';
 import { splitSuffix } from '../../src/routing/variant.ts';
-import { routingStrategies } from '../../src/schema/envelope.ts';
-import { providerPreferencesSchema } from '../../src/schema/preferences.ts';
+import { routingStrategies } from '../../src/schema/chat/envelope.ts';
+import { providerPreferencesSchema } from '../../src/schema/chat/preferences.ts';
+import { pluginVariantsOf } from '../../src/setup/extensions.ts';
 import { examplesOf, writeExample } from './example-files.ts';
 import { codeBlocks, quoted, readDoc, root, tableRows } from './markdown.ts';
 
@@ -125,12 +127,13 @@ describe('docs/routing.md', () => {
     expect(named('Field').toSorted()).toEqual(Object.keys(providerPreferencesSchema().shape).toSorted());
   });
   it('has a row for every suffix', () => {
+    const ofPlugins = pluginVariantsOf(plugins);
     const suffixes = named('Suffix').map((suffix) => suffix.slice(1));
-    expect(suffixes.map((suffix) => splitSuffix(`acme/tree:${suffix}`))).toEqual(
+    expect(suffixes.map((suffix) => splitSuffix(`acme/tree:${suffix}`, ofPlugins))).toEqual(
       suffixes.map((suffix) => ({ base: 'acme/tree', suffix })),
     );
     expect(suffixes.toSorted()).toEqual(['exacto', 'extended', 'floor', 'free', 'nitro', 'online', 'thinking']);
-    expect(splitSuffix('acme/tree:quick')).toBeNull();
+    expect(splitSuffix('acme/tree:quick', ofPlugins)).toBeNull();
   });
   it('names the strategy of every router', () => {
     const strategies = rows
@@ -148,6 +151,7 @@ describe('docs/routing.md', () => {
       'credentials',
       'byok',
       'byok_only',
+      'byok_incomplete',
       'cooldown',
       'sandbox',
       'budget',

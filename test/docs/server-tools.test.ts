@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Gateway } from '../../src/gateway.ts';
-import { serverTools } from '../../src/server-tools/index.ts';
+import { builtInTools } from '../../src/server-tools/index.ts';
 import { examplesOf, writeExample } from './example-files.ts';
 import { codeBlocks, quoted, readDoc, tableRows } from './markdown.ts';
+import { membersOf } from './members.ts';
 
 const path = 'docs/server-tools.md';
 const headers = { authorization: 'Bearer sk-change-me-please', 'content-type': 'application/json' };
@@ -24,10 +25,15 @@ describe(path, () => {
     expect((await ask(offered(1))).status).toBe(400);
     await gateway.close();
   });
+  it('has a row for every member of a tool', () => {
+    const rows = tableRows(readDoc(path)).filter(({ columns }) => columns[0] === 'Member of a tool');
+    const named = rows.flatMap(({ cells: [names = ''] }) => quoted(names)).map((name) => name.replace(/\(.*/, ''));
+    expect(named.toSorted()).toEqual(membersOf('src/server-tools/server-tool.ts', 'ServerTool').toSorted());
+  });
   it('lists every tool that is built in', () => {
     const rows = tableRows(readDoc(path)).filter(({ columns }) => columns[0] === 'Tool');
     expect(rows.map(({ cells: [name = ''] }) => quoted(name)[0])).toEqual(
-      serverTools.map(({ name }) => `service:${name}`),
+      builtInTools(1).map(({ name }) => `service:${name}`),
     );
   });
 });

@@ -1,7 +1,7 @@
 import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import { randomIds } from '../../src/base/ids.ts';
-import type { Ledger } from '../../src/index.ts';
+import type { Ledger } from '../../src/entries/stores.ts';
 import { type GatewayOptions, optionsSchema } from '../../src/options.ts';
 import { memoryLedger } from '../../src/stores/ledger/memory.ts';
 import { hello, type TestGateway, testGateway, testKey, upstreamKeys } from '../support/gateway.ts';
@@ -65,7 +65,9 @@ describe('docs/storage.md', () => {
     expect(said(/`storeCacheMs` \((\d+) s\)/) * 1_000).toBe(defaults.storeCacheMs);
     expect(said(/`budgets\.leaseMs` \((\d+) s\)/) * 1_000).toBe(defaults.budgets.leaseMs);
     const among = (path: string, text: RegExp) => Number(text.exec(readDoc(path))?.[1]?.replaceAll('_', ''));
-    expect(said(/lock of another process \((\d+) ms/)).toBe(among('adapters/sqlite.ts', /busyTimeoutMs = (\d+)/));
+    expect(said(/lock of another process \((\d+) ms/)).toBe(
+      among('adapters/sqlite/sqlite.ts', /busyTimeoutMs = (\d+)/),
+    );
     expect(said(/one every (\d+) ms is let through/)).toBe(
       among('src/stores/storage/guard.ts', /circuitProbeMs = (\d+)/),
     );

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod';
-import { defaultOptions } from '../../adapters/config.ts';
+import { defaultOptions } from '../../adapters/cli/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { operations } from '../../src/operations/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
-import { createApiKeySchema } from '../../src/schema/api-key.ts';
-import { byokProviders } from '../../src/schema/byok-providers.ts';
-import { createCredentialSchema } from '../../src/schema/credential.ts';
-import { createWorkspaceSchema } from '../../src/schema/workspace.ts';
+import { createApiKeySchema } from '../../src/schema/tenants/api-key.ts';
+import { byokProviders } from '../../src/schema/tenants/byok-providers.ts';
+import { createCredentialSchema } from '../../src/schema/tenants/credential.ts';
+import { createWorkspaceSchema } from '../../src/schema/tenants/workspace.ts';
 import { likeness } from './likeness.ts';
 import { quoted, readDoc, tableRows } from './markdown.ts';
 

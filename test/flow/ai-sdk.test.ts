@@ -5,7 +5,7 @@ import {
   UnsupportedFunctionalityError,
 } from '@ai-sdk/provider';
 import { describe, expect, it } from 'vitest';
-import { chatResultSchema } from '../../src/schema/chat.ts';
+import { chatResultSchema } from '../../src/schema/chat/chat.ts';
 import { aiSdkGateway, ask, finish, usage, writtenModel } from '../support/ai-sdk-models.ts';
 import { checkChunks } from '../support/check-chunks.ts';
 import { readSaidStream } from '../support/recordings.ts';

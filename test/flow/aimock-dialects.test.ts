@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { dialects } from '../../src/dialects/index.ts';
-import type { AssistantMessage } from '../../src/schema/chat.ts';
+import type { AssistantMessage } from '../../src/schema/chat/chat.ts';
 import { type AimockGateway, aimockGateway } from '../support/aimock.ts';
 import { aimockTable, aimockTargets, seals } from '../support/aimock-targets.ts';
 import { type Answer, joined } from '../support/gateway.ts';

@@ -66,11 +66,11 @@ describe('Amazon Bedrock', () => {
     [{ accessKeyId: keys.accessKeyId, region }, 'key: expected apiKey, or accessKeyId and secretAccessKey'],
     [{ ...keys, accessKeyId: 'short', region }, 'key.accessKeyId: expected the id of an access key'],
     [{ ...keys, region, profile: 'x' }, 'key.profile: expected no such part'],
-  ])('refuses the credential %j by POST /byok, naming what is missing', async (key, message) => {
+  ])('does not use the credential %j, and names what is missing on POST /byok', async (key, message) => {
     const { call } = testGateway({ secrets, providers: { 'amazon-bedrock': {} }, models });
-    const refused = await call('POST', '/byok', { provider: 'amazon-bedrock', key: JSON.stringify(key) });
-    expect([refused.status, refused.json.error.message]).toEqual([400, expect.stringContaining(message)]);
-    expect(refused.text).not.toContain(keys.secretAccessKey);
+    const stored = await call('POST', '/byok', { provider: 'amazon-bedrock', key: JSON.stringify(key) });
+    expect([stored.status, stored.json.data.unusable_reason]).toEqual([201, expect.stringContaining(message)]);
+    expect(stored.text).not.toContain(keys.secretAccessKey);
   });
 
   it('gets no image by its address: the caller is told where it stands', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { sqliteStore } from '../../adapters/sqlite.ts';
+import { sqliteStore } from '../../adapters/sqlite/sqlite.ts';
 import { resolveOptions } from '../../src/options.ts';
 import { newSqliteFile } from '../support/race/stores.ts';
 import { tenantGateway } from '../support/tenant-gateway.ts';

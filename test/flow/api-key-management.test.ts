@@ -205,18 +205,21 @@ describe('PATCH /keys/{hash}', () => {
     expect([answer.status, answer.json.data]).toEqual([200, expected]);
     expect((await manage('GET', `/keys/${hash}`)).json.data).toEqual(expected);
   });
-  it('changes nothing but updated_at where nothing is given', async () => {
-    const { manage, key, clock } = open();
-    const { hash } = await key();
-    const before = await manage('GET', `/keys/${hash}`);
-    await clock.advance(1000);
-    const after = await manage('PATCH', `/keys/${hash}`, {});
-    expect(after.json.data).toEqual({ ...before.json.data, updated_at: '2026-01-01T00:00:01.000Z' });
-    expect((await manage('GET', `/keys/${hash}`)).json).toEqual(after.json);
-  });
+  it.each([{}, { name: null, disabled: null }])(
+    'changes nothing but updated_at where nothing is given: %j',
+    async (given) => {
+      const { manage, key, clock } = open();
+      const { hash } = await key();
+      const before = await manage('GET', `/keys/${hash}`);
+      await clock.advance(1000);
+      const after = await manage('PATCH', `/keys/${hash}`, given);
+      expect(after.json.data).toEqual({ ...before.json.data, updated_at: '2026-01-01T00:00:01.000Z' });
+      expect((await manage('GET', `/keys/${hash}`)).json).toEqual(after.json);
+    },
+  );
   it.each<[object, string]>([
     [{ name: '' }, 'name: expected at least 1 character'],
-    [{ disabled: null }, 'disabled: expected boolean'],
+    [{ disabled: 0 }, 'disabled: expected boolean'],
     [{ limit: -1 }, 'limit: expected 0, or at least 0.000000001, which is a nano-dollar'],
     [{ expires_at: null }, 'expires_at: unknown key "expires_at"'],
     [{ workspace_id: defaultWorkspaceId }, 'workspace_id: unknown key "workspace_id"'],

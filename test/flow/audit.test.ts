@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { defaultWorkspaceId } from '../../src/call/workspace.ts';
 import { audited } from '../../src/operations/audit/audited.ts';
 import { operations } from '../../src/operations/index.ts';
-import type { AuditEntry } from '../../src/schema/audit.ts';
+import type { AuditEntry } from '../../src/schema/records/audit.ts';
 import { testGateway } from '../support/gateway.ts';
 import { tenantGateway } from '../support/tenant-gateway.ts';
 

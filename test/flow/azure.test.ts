@@ -106,11 +106,11 @@ describe('a credential of a workspace for Azure', () => {
     [JSON.stringify({ apiKey, endpoint: 'http://my-res.openai.azure.com' }), 'key.endpoint: expected'],
     [JSON.stringify({ apiKey, endpoint: 'https://my-res.openai.azure.com/x/../..' }), 'key.endpoint: expected'],
     [JSON.stringify({ resource: 'my-res' }), 'key: expected apiKey and resource'],
-  ])('is refused by POST /byok, naming what is wrong: %s', async (key, message) => {
+  ])('is stored by POST /byok with what is wrong, and not used: %s', async (key, message) => {
     const { call } = testGateway({ secrets, providers: { azure: {} }, models });
-    const refused = await call('POST', '/byok', { provider: 'azure', key });
-    expect([refused.status, refused.json.error.message]).toEqual([400, expect.stringContaining(message)]);
-    expect(refused.text).not.toContain(apiKey);
+    const stored = await call('POST', '/byok', { provider: 'azure', key });
+    expect([stored.status, stored.json.data.unusable_reason]).toEqual([201, expect.stringContaining(message)]);
+    expect(stored.text).not.toContain(apiKey);
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { definePlugin, type Transport } from '../../src/index.ts';
+import type { Transport } from '../../src/entries/testing.ts';
+import { definePlugin } from '../../src/index.ts';
 import { holdOf, ledgerOf, withBudget } from '../support/booked.ts';
 import { hello } from '../support/gateway.ts';
 import { chunk, completion, errorBody, type ScriptedAnswer, sse, usageChunk } from '../support/upstream.ts';

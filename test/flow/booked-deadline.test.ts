@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { gatewayFetch } from '../../adapters/bun.ts';
-import { gatewayRoute } from '../../adapters/next.ts';
+import { gatewayFetch } from '../../adapters/hosts/bun.ts';
+import { gatewayRoute } from '../../adapters/hosts/next.ts';
 import { ledgerOf, withBudget } from '../support/booked.ts';
 import { chatRequest, hello, type TestGateway } from '../support/gateway.ts';
 import { chunk, sse, textStream } from '../support/upstream.ts';

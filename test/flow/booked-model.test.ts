@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { wait } from '../../src/base/clock.ts';
-import type { Transport, TransportRequest } from '../../src/index.ts';
+import type { Transport, TransportRequest } from '../../src/entries/testing.ts';
 import { ledgerOf, withBudget } from '../support/booked.ts';
 import type { TestGateway } from '../support/gateway.ts';
 import { dice } from '../support/random-routes.ts';
@@ -176,7 +176,7 @@ async function play(seed: number): Promise<void> {
 }
 
 describe('whatever clients, providers and the network do', () => {
-  const seeds = runs(300, 5_000);
+  const seeds = runs(300, 3_000);
   it(`what was billed is booked, and what is booked is within the limit (${seeds} seeds)`, {
     timeout: 600_000,
   }, async () => {

@@ -4,7 +4,7 @@ import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import { defaultWorkspaceId } from '../../src/call/workspace.ts';
 import { type GatewayOptions, OptionsError } from '../../src/options.ts';
-import type { BudgetEvent } from '../../src/schema/budget-event-settings.ts';
+import type { BudgetEvent } from '../../src/schema/settings/budget-events.ts';
 import { cryptoWork } from '../support/crypto-work.ts';
 import { hello, nextTurn, type TestGateway, testGateway } from '../support/gateway.ts';
 import { completion } from '../support/upstream.ts';

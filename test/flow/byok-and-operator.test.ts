@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openaiChat } from '../../src/dialects/openai-chat.ts';
+import { openaiChat } from '../../src/dialects/openai-chat/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { bearer, defineProvider } from '../../src/providers/provider.ts';
 import { credentialOpener } from '../../src/setup/credentials.ts';

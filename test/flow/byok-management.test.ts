@@ -4,7 +4,7 @@ import { randomIds } from '../../src/base/ids.ts';
 import { defaultWorkspaceId } from '../../src/call/workspace.ts';
 import type { HostCaller } from '../../src/http/host-caller.ts';
 import type { GatewayOptions } from '../../src/options.ts';
-import { errorBodySchema } from '../../src/schema/envelope.ts';
+import { errorBodySchema } from '../../src/schema/chat/envelope.ts';
 import { type CallAnswer, hello, testGateway, testKey } from '../support/gateway.ts';
 import { sharedAvailable, validateAgainstReference } from '../support/reference.ts';
 import { completion } from '../support/upstream.ts';
@@ -96,14 +96,21 @@ describe('POST /byok', () => {
     expect((await call('GET', `/byok/${made.json.data.id}`)).json).toEqual(made.json);
   });
 
+  it.each(['', ' ', 'x'.repeat(255)])('takes the name %j, and so does a change', async (name) => {
+    const { call, create } = byok();
+    const made = await create({ name });
+    expect([made.status, made.json.data?.name]).toEqual([201, name]);
+    const other = await create({ name: 'a' });
+    const changed = await call('PATCH', `/byok/${other.json.data.id}`, { name });
+    expect([changed.status, changed.json.data?.name]).toEqual([200, name]);
+  });
+
   it.each<[string, unknown, string, string]>([
     ['no key', { provider: 'openai' }, 'key', 'expected string'],
     ['no provider', { key }, 'provider', 'expected string'],
     ['a provider that is none', { provider: 'sandbox', key }, 'provider', 'expected the slug of a provider'],
     ['an empty key', { provider: 'openai', key: '' }, 'key', 'expected at least 1 character'],
     ['a key with a line break', { provider: 'openai', key: `${key}\n` }, 'key', 'expected a key of visible ASCII'],
-    ['an empty name', { provider: 'openai', key, name: '' }, 'name', 'expected at least 1 character'],
-    ['a blank name', { provider: 'openai', key, name: ' ' }, 'name', 'expected a name with a visible character'],
     ['a name of 256 characters', { provider: 'openai', key, name: 'x'.repeat(256) }, 'name', 'expected at most 255'],
     [
       '101 models',

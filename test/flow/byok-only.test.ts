@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { GatewayOptions } from '../../src/options.ts';
 import { hello, type TestGateway, testGateway, testPricing } from '../support/gateway.ts';
 import { completion } from '../support/upstream.ts';
 
@@ -18,7 +19,7 @@ const models = [
 ];
 
 /** A workspace that uses its own credentials alone, and a request of it. */
-async function byokOnly(fields: object = { is_byok_only: true }) {
+async function byokOnly(fields: object = { is_byok_only: true }, options: Partial<GatewayOptions> = {}) {
   const tested = testGateway({
     secrets,
     models,
@@ -29,6 +30,7 @@ async function byokOnly(fields: object = { is_byok_only: true }) {
       sandbox: {},
     },
     retry: { attemptsPerEndpoint: 1 },
+    ...options,
   });
   tested.upstream.always({ body: completion() });
   const made = await tested.call('POST', '/workspaces', { name: 'Acme', slug: 'acme', ...fields });
@@ -70,6 +72,16 @@ describe('a workspace that uses its own credentials alone', () => {
     tested.upstream.always({ status: 401, body: '{"error":{"message":"no"}}' });
     expect((await tested.ask()).status).toBe(502);
     expect(new Set(sentKeys(tested))).toEqual(new Set([`Bearer ${own}`]));
+  });
+  it.each([true, false])('is rated for `service/auto` by the gateway itself: %j', async (isByokOnly) => {
+    let asked = 0;
+    const difficulty = () => ++asked && 1;
+    const tested = await byokOnly({ is_byok_only: isByokOnly }, { difficulty });
+    await tested.bring();
+    const { status, json } = await tested.ask('service/auto');
+    expect(status).toBe(200);
+    expect(asked).toBe(isByokOnly ? 0 : 1);
+    expect(json.service_metadata?.pipeline).toContainEqual(expect.objectContaining({ name: 'auto-router' }));
   });
   it('is explained as it is served', async () => {
     const tested = await byokOnly();

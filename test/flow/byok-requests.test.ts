@@ -2,7 +2,7 @@ import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import { sha256Hex } from '../../src/base/secrets.ts';
 import { defaultWorkspaceId } from '../../src/call/workspace.ts';
-import { openaiChat } from '../../src/dialects/openai-chat.ts';
+import { openaiChat } from '../../src/dialects/openai-chat/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
 import { hello, testGateway, testKey, upstreamKeys } from '../support/gateway.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { GatewayOptions } from '../../src/options.ts';
-import { contextCompression } from '../../src/plugins/context-compression.ts';
+import { contextCompression } from '../../src/plugins/context-compression/index.ts';
 import { definePlugin } from '../../src/plugins/plugin.ts';
 import { askResponses, nativeMessage, nativeResponse, nativeUp, streamResponses } from '../support/ask-responses.ts';
 import { testGateway, testPricing } from '../support/gateway.ts';

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { sqliteStore } from '../../adapters/sqlite.ts';
+import { sqliteStore } from '../../adapters/sqlite/sqlite.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { hello, type TestGateway, testGateway } from '../support/gateway.ts';
 import { newSqliteFile } from '../support/race/stores.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openaiChat } from '../../src/dialects/openai-chat.ts';
+import { openaiChat } from '../../src/dialects/openai-chat/index.ts';
 import { OptionsError } from '../../src/options.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
 import { hello, testGateway } from '../support/gateway.ts';
@@ -13,10 +13,11 @@ const ask = { model: 'cf/llama', messages: hello };
 const address = `https://api.cloudflare.com/client/v4/accounts/${accountId}/ai/v1/chat/completions`;
 
 describe('a credential with several parts', () => {
-  it('is refused where its parts are only those of a prototype', async () => {
+  it('is not used where its parts are only those of a prototype', async () => {
     const { call } = testGateway({ secrets, providers: { 'google-vertex': {} }, models: [] });
     const key = '{"__proto__":{"apiKey":"AIzaSy-not-a-real-key"}}';
-    expect((await call('POST', '/byok', { provider: 'google-vertex', key })).status).toBe(400);
+    const { status, json } = await call('POST', '/byok', { provider: 'google-vertex', key });
+    expect([status, json.data?.unusable_reason]).toEqual([201, expect.stringMatching(/^key/)]);
   });
   it('reaches the address and the header from the options', async () => {
     const { post, upstream } = testGateway({
@@ -58,14 +59,15 @@ describe('a credential with several parts', () => {
     [JSON.stringify({ accountId }), 'key.apiKey: expected an API token'],
     [JSON.stringify({ apiKey, accountId, region: 'x' }), 'key.region: expected no such part, but apiKey, accountId'],
     [JSON.stringify({ apiKey, accountId: `${accountId}/../` }), 'key.accountId: expected the id'],
-  ])('is refused by POST /byok and by PATCH, naming the part: %s', async (key, message) => {
+  ])('is stored by POST /byok and by PATCH with the part that it lacks, and is not used: %s', async (key, message) => {
     const { call } = testGateway({ secrets, providers: { cloudflare: {} }, models });
-    const refused = await call('POST', '/byok', { provider: 'cloudflare', key });
-    expect([refused.status, refused.json.error.message]).toEqual([400, expect.stringContaining(message)]);
-    expect(refused.json.error.metadata?.issues).toMatchObject([{ path: message.split(':')[0] }]);
-    expect(refused.text).not.toContain(apiKey);
+    const stored = await call('POST', '/byok', { provider: 'cloudflare', key });
+    expect([stored.status, stored.json.data.unusable_reason]).toEqual([201, expect.stringContaining(message)]);
+    expect(stored.text).not.toContain(apiKey);
     const made = await call('POST', '/byok', { provider: 'cloudflare', key: JSON.stringify({ apiKey, accountId }) });
-    expect((await call('PATCH', `/byok/${made.json.data.id}`, { key })).status).toBe(400);
+    expect(made.json.data).not.toHaveProperty('unusable_reason');
+    const changed = await call('PATCH', `/byok/${made.json.data.id}`, { key });
+    expect([changed.status, changed.json.data.unusable_reason]).toEqual([200, expect.stringContaining(message)]);
   });
 
   it('leaks none of its secrets through what the provider echoes, and leaves ordinary words alone', async () => {

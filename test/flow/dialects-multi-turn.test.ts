@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Dialect } from '../../src/dialects/dialect.ts';
 import { dialects } from '../../src/dialects/index.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
-import type { ChatResult } from '../../src/schema/chat.ts';
+import type { ChatResult } from '../../src/schema/chat/chat.ts';
 import { type DialectTurns, dialectTurns } from '../support/dialect-turns.ts';
 import { replayGateway } from '../support/replay.ts';
 

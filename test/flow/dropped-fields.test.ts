@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { openaiChat } from '../../src/dialects/openai-chat.ts';
+import { openaiChat } from '../../src/dialects/openai-chat/index.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
-import { serviceMetadataSchema } from '../../src/schema/envelope.ts';
+import { serviceMetadataSchema } from '../../src/schema/chat/envelope.ts';
 import { hello, testGateway } from '../support/gateway.ts';
 import { sharedAvailable, validateAgainstReference } from '../support/reference.ts';
 import { completion, errorBody, textStream } from '../support/upstream.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isGatewayError } from '../../src/base/errors.ts';
 import { defaultWorkspaceId } from '../../src/call/workspace.ts';
 import type { GatewayOptions } from '../../src/options.ts';
-import { type Explanation, explanationSchema } from '../../src/schema/explanation.ts';
+import { type Explanation, explanationSchema } from '../../src/schema/chat/explanation.ts';
 import { type CallAnswer, hello, managementKey, type TestGateway, testGateway, testKey } from '../support/gateway.ts';
 import { tenantGateway } from '../support/tenant-gateway.ts';
 import { completion, errorBody } from '../support/upstream.ts';

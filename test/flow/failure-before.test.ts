@@ -153,3 +153,23 @@ describe.each([false, true])('an error in a success that names a status (stream:
     expect(upstream.sent.map(({ body }) => body.model)).toEqual(['up-pair', 'alt-pair', 'alt-pair']);
   });
 });
+
+describe('a redirect', () => {
+  const secret = 'https://user:pass@elsewhere.test/v1?token=secret-target';
+  it.each([300, 301, 302, 303, 304, 307, 308])(
+    'with %i names what happened and what to set, and not the target',
+    async (status) => {
+      const { post, upstream, records } = testGateway();
+      const body =
+        status === 304 ? '' : `<a href="${secret}">Moved</a> ${JSON.stringify({ error: { message: secret } })}`;
+      upstream.answer(...Array.from({ length: 5 }, () => ({ status, headers: { location: secret }, body })));
+      const { status: shown, json } = await post({ model: 'acme/fast', messages: hello });
+      expect([shown, json.error?.message]).toEqual([
+        502,
+        expect.stringMatching(new RegExp(`redirect \\(${status}\\).*follows none.*baseUrl`)),
+      ]);
+      expect(JSON.stringify(json)).not.toContain('elsewhere');
+      expect(JSON.stringify([json, records])).not.toMatch(/secret-target|pass@/);
+    },
+  );
+});

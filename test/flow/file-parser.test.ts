@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
+import { GatewayError } from '../../src/base/errors.ts';
 import type { PdfReader } from '../../src/documents/pdf.ts';
 import type { GatewayOptions } from '../../src/options.ts';
+import { type FileParserOptions, fileParser } from '../../src/plugins/file-parser/index.ts';
 import type { OcrEngine } from '../../src/plugins/file-parser/ocr.ts';
-import { type FileParserOptions, fileParser } from '../../src/plugins/file-parser.ts';
 import { askResponses, nativeMessage, nativeResponse, nativeUp, streamResponses } from '../support/ask-responses.ts';
 import { ledgerOf, withBudget } from '../support/booked.ts';
 import { checkResponsesStream } from '../support/check-responses.ts';
@@ -59,7 +60,7 @@ describe('a PDF in a request', () => {
         summary: '1 PDFs read',
         data: {
           engine: 'cloudflare-ai',
-          files: [{ name: 'paper.pdf', hash: expect.stringMatching(/^[0-9a-f]{64}$/), pages: 1, chars: 17 }],
+          files: [{ hash: expect.stringMatching(/^[0-9a-f]{64}$/), pages: 1, chars: 17 }],
         },
       },
     ]);
@@ -205,6 +206,32 @@ describe('a PDF that cannot be read', () => {
     expect([status, json.error.message]).toEqual([400, expect.stringContaining('longer than 500 ms')]);
     expect(reason).toBeInstanceOf(Error);
   });
+  it('is not one for the time for which it waits for others', async () => {
+    const told: string[] = [];
+    const { reader } = readerOf(async (_bytes, limits, signal, turn) => {
+      turn?.onWait?.();
+      await clock.advance(40_000);
+      told.push(`${signal.aborted} ${turn?.workspaceId} ${turn?.maxWaiting} ${limits.memoryBytes}`);
+      turn?.onStart?.();
+      await clock.advance(499);
+      told.push(`${signal.aborted}`);
+      await clock.advance(2);
+      told.push(`${signal.aborted}`);
+      return { pages: ['late'], total: 1, isCut: false };
+    });
+    const settings = { reader, timeoutMs: 500, maxWaiting: 7, maxMemoryBytes: 1024 };
+    const { post, clock } = gatewayWith(settings, { timeouts: { pluginMs: 100_000 } });
+    const { status, json } = await post(ask);
+    expect([status, json.error.message]).toEqual([400, expect.stringContaining('longer than 500 ms')]);
+    expect(told.slice(0, 2)).toEqual([expect.stringMatching(/^false [\w-]+ 7 1024$/), 'false']);
+  });
+  it('since too many of the workspace wait is a 429 that says when to come again', async () => {
+    const { reader } = readerOf(() => {
+      throw new GatewayError('rate_limited', '7 documents of the workspace wait', { retryAfterMs: 5_000 });
+    });
+    const response = await gatewayWith({ reader }).send(ask);
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, '5']);
+  });
   it('is given up when the client leaves', async () => {
     const leaving = new AbortController();
     let wasAborted = false;
@@ -224,6 +251,25 @@ describe('a PDF that cannot be read', () => {
     expect(wasAborted).toBe(true);
     expect(records).toMatchObject([{ outcome: 'cancelled', costNanoUsd: 0 }]);
     expect(upstream.sent).toEqual([]);
+  });
+});
+
+describe('a PDF of which some pages are pictures', () => {
+  it('names these pages to the model and in the stage', async () => {
+    const pages = ['one', 'two', '', 'four', ' ', '', '\n'];
+    const { reader } = readerOf(async () => ({ pages, total: 7, isCut: false }));
+    const { send, upstream } = gatewayWith({ reader });
+    const response = await send(ask, metadata);
+    const json = (await response.json()) as { service_metadata: { pipeline: unknown } };
+    const messages = upstream.sent[0]?.body.messages as { content: { text: string }[] }[] | undefined;
+    const sent = messages?.[0]?.content[2];
+    expect(sent?.text).toMatch(/^\[pages 3, 5–7 hold no text: .*\]\n\none\n\ntwo/);
+    expect(json.service_metadata.pipeline).toMatchObject([
+      {
+        summary: '1 PDFs read; paper.pdf: pages 3, 5–7 hold no text',
+        data: { files: [{ pages: 7, pages_without_text: '3, 5–7' }] },
+      },
+    ]);
   });
 });
 

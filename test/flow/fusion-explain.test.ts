@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { fusion } from '../../src/plugins/fusion.ts';
-import { type Explanation, explanationSchema } from '../../src/schema/explanation.ts';
+import { fusion } from '../../src/plugins/fusion/index.ts';
+import { type Explanation, explanationSchema } from '../../src/schema/chat/explanation.ts';
 import { fusionGateway, said, sentFor, wellDone } from '../support/fusion.ts';
 import { hello, type TestGateway } from '../support/gateway.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { fusion } from '../../src/plugins/fusion.ts';
+import { fusion } from '../../src/plugins/fusion/index.ts';
 import { sendResponses } from '../support/ask-responses.ts';
 import { ledgerOf } from '../support/booked.ts';
 import { type Asked, comparison, fusionGateway, said, sentFor, streamed } from '../support/fusion.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { fusion } from '../../src/plugins/fusion.ts';
+import { fusion } from '../../src/plugins/fusion/index.ts';
 import { definePlugin } from '../../src/plugins/plugin.ts';
 import { askResponses, nativeMessage, nativeResponse, nativeUp, streamResponses } from '../support/ask-responses.ts';
 import {
@@ -268,7 +268,7 @@ describe('analysis models that fail', () => {
     const tested = fusionGateway(
       (asked, model, body) =>
         model === 'a'
-          ? { ...failing('a')(asked, model, body), status: 400 }
+          ? { ...failing('a')(asked, model, body), status: 400, afterMs: 1000 }
           : { ...wellDone(asked, model, body), afterMs: 60_000 },
       { plugins: [fusion({ minAnswers: 3 })] },
     );
@@ -277,6 +277,12 @@ describe('analysis models that fail', () => {
     expect([status, tested.clock.now() - startMs < 60_000]).toEqual([400, true]);
     expect(tested.upstream.sent.map(({ closedAtMs }) => closedAtMs !== null)).toEqual([false, true, true]);
     expect(tested.records).toHaveLength(1);
+  });
+  it('stop the call before the others are asked, where they have not begun', async () => {
+    const tested = fusionGateway(failing('a'), { plugins: [fusion({ minAnswers: 3, concurrency: 1 })] });
+    expect((await tested.post(ask)).status).toBe(502);
+    // A 502 is tried again.
+    expect(new Set(tested.upstream.sent.map(({ body }) => body.model))).toEqual(new Set(['a']));
   });
 });
 
@@ -335,8 +341,8 @@ describe('which models fusion takes', () => {
     ['no model of a preset', { preset: 'general-budget' }, undefined, 'plugins[0].analysis_models'],
     ['an unknown analysis model', { analysis_models: ['acme/a', 'acme/x'] }, options, 'plugins[0].analysis_models[1]'],
     ['an unknown writer', { analysis_models: ['acme/a'], model: 'acme/x' }, options, 'plugins[0].model'],
-    ['tools', { tools: [{ type: 'web_search' }] }, options, 'plugins[0].tools'],
-    ['a number of tool calls', { max_tool_calls: 3 }, options, 'plugins[0].max_tool_calls'],
+    ['a tool that is not here', { tools: [{ type: 'web_search' }] }, options, 'plugins[0].tools[0].type'],
+    ['a function', { tools: [{ type: 'function' }] }, options, 'plugins[0].tools[0].type'],
   ])('refuses %s with a 400 that names the field, before anything is sent', async (_, entry, given, path) => {
     const tested = fusionGateway(wellDone, given ? { plugins: [fusion(given)] } : {});
     const { status, json } = await tested.post({ messages: hello, plugins: [{ id: 'fusion', ...entry }] });

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
 import { parsePrice } from '../../src/base/money.ts';
 import type { Pricing } from '../../src/call/model.ts';
-import { openaiChat } from '../../src/dialects/openai-chat.ts';
+import { openaiChat } from '../../src/dialects/openai-chat/index.ts';
 import { type PricedTokens, priceUsage, splitCompletion, splitPrompt } from '../../src/pricing/price.ts';
-import { boundPrompt } from '../../src/pricing/prompt-bound.ts';
-import type { ChatRequest, Usage } from '../../src/schema/chat.ts';
+import type { ChatRequest, Usage } from '../../src/schema/chat/chat.ts';
 import { type GoldenCost, type GoldenPrice, goldenCosts, goldenPrices } from '../support/golden-costs.ts';
+import { boundOf } from '../support/prompt-bound.ts';
 import { loadRecordings, payloadsOf, type Recording } from '../support/recordings.ts';
 import { describeWithShared } from '../support/reference.ts';
 import { type Replay, replayGateway } from '../support/replay.ts';
@@ -32,7 +32,7 @@ function loadBlocks(): Map<string, Block> {
     const times = (timesOf.get(recording.name) ?? 0) + 1;
     timesOf.set(recording.name, times);
     const name = times === 1 ? recording.name : `${recording.name}#${times}`;
-    const images = recording.request ? boundPrompt(recording.request as unknown as ChatRequest).images : 0;
+    const images = recording.request ? boundOf(recording.request as unknown as ChatRequest).images : 0;
     blocks.set(name, { name, recording, images, usage: read.usage, raw: read.raw });
   }
   return blocks;

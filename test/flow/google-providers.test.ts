@@ -1,7 +1,7 @@
 // Loaded beforehand: signing loads it when it is first needed, which takes time that a manual clock knows nothing of.
 import { exportPKCS8, generateKeyPair, jwtVerify } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Transport } from '../../src/index.ts';
+import type { Transport } from '../../src/entries/testing.ts';
 import { OptionsError } from '../../src/options.ts';
 import { hello, testGateway } from '../support/gateway.ts';
 
@@ -142,12 +142,12 @@ describe('Google Vertex AI', () => {
     [{ client_email: 'x' }, 'key.clientEmail: expected the address'],
     [{ region: 'x' }, 'key.region: expected no such part'],
     [{ private_key: undefined }, 'expected apiKey, or clientEmail and privateKey and project'],
-  ])('refuses a key file with %o on POST /byok', async (change, message) => {
+  ])('does not use a key file with %o, and says why on POST /byok', async (change, message) => {
     const { call } = testGateway({ secrets, providers: { 'google-vertex': {} }, models: model('google-vertex') });
     const key = JSON.stringify({ ...keyFile(), location: 'global', ...change });
-    const refused = await call('POST', '/byok', { provider: 'google-vertex', key });
-    expect([refused.status, refused.json.error.message]).toEqual([400, expect.stringContaining(message)]);
-    expect(refused.text).not.toContain('BEGIN PRIVATE KEY-----\\n');
+    const stored = await call('POST', '/byok', { provider: 'google-vertex', key });
+    expect([stored.status, stored.json.data.unusable_reason]).toEqual([201, expect.stringContaining(message)]);
+    expect(stored.text).not.toContain('BEGIN PRIVATE KEY-----\\n');
   });
 
   it('fails over where the key of a service account cannot sign, and never shows it', async () => {

@@ -2,7 +2,7 @@ import 're2js';
 import { describe, expect, it } from 'vitest';
 import { defaultWorkspaceId } from '../../src/call/workspace.ts';
 import type { GatewayOptions } from '../../src/options.ts';
-import { createGuardrailSchema, storedGuardrailsSchema } from '../../src/schema/guardrail.ts';
+import { createGuardrailSchema, storedGuardrailsSchema } from '../../src/schema/tenants/guardrail.ts';
 import { askResponses } from '../support/ask-responses.ts';
 import { type Answer, checkError, hello, type TestGateway, testGateway, testKey } from '../support/gateway.ts';
 import { completion, textStream } from '../support/upstream.ts';

@@ -1,5 +1,5 @@
 import { afterEach, expect, it } from 'vitest';
-import { sqliteStore } from '../../adapters/sqlite.ts';
+import { sqliteStore } from '../../adapters/sqlite/sqlite.ts';
 import { hello, type TestGateway, testGateway } from '../support/gateway.ts';
 import { newSqliteFile } from '../support/race/stores.ts';
 import { completion, errorBody } from '../support/upstream.ts';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Target } from '../../src/call/plan.ts';
-import { createHealth } from '../../src/catalog/health.ts';
+import { createHealth } from '../../src/catalog/health/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
-import { createHedging } from '../../src/pipeline/hedging.ts';
+import { createHedging } from '../../src/pipeline/attempt/patience.ts';
 import { hello, joined, nextTurn, readStream, type TestGateway, testGateway, testPricing } from '../support/gateway.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { completion, errorBody, textStream } from '../support/upstream.ts';
@@ -212,7 +212,7 @@ describe('the budget of a hedged stream', () => {
     expect(json?.error.metadata).toMatchObject({ held_usd: 0, spent_usd: (record?.costNanoUsd ?? 0) / 1e9 });
   });
   it('that pays for one only lets it go on alone', async () => {
-    const gateway = await withBudget(0.004);
+    const gateway = await withBudget(0.008);
     gateway.upstream.answer(firstAfter(5000, 'slow'));
     const { chunks } = await ask(gateway, 5000, fields);
     expect(joined(chunks).content).toBe('slow');

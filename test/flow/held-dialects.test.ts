@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { aiSdk } from '../../src/dialects/ai-sdk.ts';
+import { aiSdk } from '../../src/dialects/ai-sdk/index.ts';
 import { dialects } from '../../src/dialects/index.ts';
-import type { Transport } from '../../src/index.ts';
+import type { Transport } from '../../src/entries/testing.ts';
 import { drawUsed, nativeProviders, promptOfTurns, textBytes, type Used } from '../support/bill/native.ts';
 import { type Draw, drawFrom } from '../support/bill/world.ts';
 import { withBudget } from '../support/booked.ts';
@@ -9,7 +9,7 @@ import { randomFrom } from '../support/race/random.ts';
 import { runs } from '../support/runs.ts';
 
 const firstSeed = Number(process.env.BILL_SEED ?? 1);
-const seeds = runs(300, 5_000);
+const seeds = runs(300, 3_000);
 
 const names = Object.keys(nativeProviders) as [string, ...string[]];
 const upstreamModels: Record<string, [string, ...string[]]> = {

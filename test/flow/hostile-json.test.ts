@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { chatResultSchema } from '../../src/schema/chat.ts';
+import { chatResultSchema } from '../../src/schema/chat/chat.ts';
 import { bytesOf, resultOf } from '../support/hostile.ts';
 import { readSaidStream } from '../support/recordings.ts';
 import { sharedAvailable, validateAgainstReference } from '../support/reference.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openTelemetry } from '../../adapters/otel.ts';
+import { openTelemetry } from '../../adapters/otel/otel.ts';
 import type { GatewayOptions, Recorder } from '../../src/index.ts';
 import { testGateway } from '../support/gateway.ts';
 import { traced } from '../support/traced.ts';

@@ -1,7 +1,8 @@
 import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
 import { randomIds } from '../../src/base/ids.ts';
-import type { GatewayOptions, Sealer } from '../../src/index.ts';
+import type { Sealer } from '../../src/entries/stores.ts';
+import type { GatewayOptions } from '../../src/index.ts';
 import { masterSecrets } from '../support/credentials.ts';
 import { checkError, type TestGateway, testGateway } from '../support/gateway.ts';
 import { completion } from '../support/upstream.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it, vi } from 'vitest';
-import { openaiChat } from '../../src/dialects/openai-chat.ts';
+import { openaiChat } from '../../src/dialects/openai-chat/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { builtInProviders } from '../../src/providers/index.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
 import { providersWithoutAddress } from '../../src/providers/without-address.ts';
-import { byokProviders } from '../../src/schema/byok-providers.ts';
+import { byokProviders } from '../../src/schema/tenants/byok-providers.ts';
 import { hello, testGateway, testPricing } from '../support/gateway.ts';
 import { completion } from '../support/upstream.ts';
 
@@ -22,30 +22,44 @@ function byok(options: Partial<GatewayOptions> = {}) {
 }
 
 describe('a workspace', () => {
-  it('brings a key for each provider of the closed list that is built in or set up, and for no other of them', async () => {
-    const { bring } = byok();
-    const refused: string[] = [];
+  it('brings a plain key for each provider of the closed list, and is told where it cannot be used', async () => {
+    const { call } = byok();
+    const withoutAddress = new Set<string>(providersWithoutAddress.map(({ slug }) => slug));
+    expect(byokProviders).toHaveLength(88);
     for (const slug of byokProviders) {
-      const { status, message } = await bring(slug);
-      const builtIn = builtInProviders.find((provider) => provider.slug === slug);
-      if (builtIn?.credentialShape && status === 400) {
-        expect(message).toMatch(/^key[.:]/);
-        continue;
-      }
-      if (builtIn) {
-        expect([slug, status]).toEqual([slug, 201]);
-        continue;
-      }
-      expect([status, message]).toEqual([
-        400,
-        `provider: expected a provider that this gateway can call: it knows no address of "${slug}", and the operator has set none`,
-      ]);
-      refused.push(slug);
+      const { status, json } = await call('POST', '/byok', { provider: slug, key });
+      expect([slug, status, json.data?.provider]).toEqual([slug, 201, slug]);
+      const shape = builtInProviders.find((provider) => provider.slug === slug)?.credentialShape;
+      const reason = json.data.unusable_reason;
+      if (withoutAddress.has(slug)) expect([slug, reason]).toEqual([slug, expect.stringMatching(/address/)]);
+      else if (shape) expect([slug, reason ?? 'key:']).toEqual([slug, expect.stringMatching(/^key[.:]/)]);
+      else expect([slug, reason]).toEqual([slug, undefined]);
+      expect((await call('GET', `/byok/${json.data.id}`)).json).toEqual(json);
     }
-    expect(refused).toEqual(expect.arrayContaining(providersWithoutAddress.map(({ slug }) => slug)));
-    const [some = ''] = refused;
+    const [some = ''] = withoutAddress;
     const setUp = byok({ providers: { [some]: { baseUrl: 'https://own.test/v1', byok: true } } });
-    expect((await setUp.bring(some)).status).toBe(201);
+    const made = await setUp.call('POST', '/byok', { provider: some, key });
+    expect(made.json.data).not.toHaveProperty('unusable_reason');
+  });
+  it('has a credential that lacks a part left out, with the part, until its key is changed', async () => {
+    const models = [{ slug: 'cf/llama', endpoints: [{ provider: 'cloudflare', model: '@cf/llama' }] }];
+    const { call, post, upstream } = byok({ providers: { cloudflare: {} }, models });
+    const made = await call('POST', '/byok', { provider: 'cloudflare', key });
+    const lacks = 'key.accountId: expected the id of an account: 32 hexadecimal digits';
+    expect(made.json.data).toMatchObject({ label: 'sk-ow...6789', unusable_reason: lacks });
+    const refused = await post({ model: 'cf/llama', messages: hello });
+    expect([refused.status, refused.json.error.metadata?.excluded]).toEqual([
+      404,
+      [{ model: 'cf/llama', provider: 'cloudflare', filter: 'byok_incomplete', lacks }],
+    ]);
+    const explained = await call('POST', '/chat/completions/explain', { model: 'cf/llama', messages: hello });
+    expect(explained.json.data.excluded).toEqual(refused.json.error.metadata?.excluded);
+    expect(upstream.sent).toEqual([]);
+    const whole = JSON.stringify({ apiKey: key, accountId: '0123456789abcdef0123456789abcdef' });
+    const changed = await call('PATCH', `/byok/${made.json.data.id}`, { key: whole });
+    expect(changed.json.data).not.toHaveProperty('unusable_reason');
+    upstream.answer({ body: completion() });
+    expect((await post({ model: 'cf/llama', messages: hello })).json.usage?.is_byok).toBe(true);
   });
   it('brings a key for a provider that is set up beside the list, which is called with it', async () => {
     const { bring, post, upstream, call } = byok({

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openaiChat } from '../../src/dialects/openai-chat.ts';
+import { openaiChat } from '../../src/dialects/openai-chat/index.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
-import type { ChatChunk } from '../../src/schema/chunk.ts';
+import type { ChatChunk } from '../../src/schema/chat/chunk.ts';
 import { hello, readStream, type TestGateway, testGateway } from '../support/gateway.ts';
 import { runs } from '../support/runs.ts';
 import { chunk, recut, sse, textStream, usageChunk } from '../support/upstream.ts';
 
 /** The same provider twice: one whose events may be copied, and one whose every event is decoded. */
 function twoLanes(): TestGateway[] {
-  return [openaiChat, { ...openaiChat, nativeChunks: false }].map((dialect) =>
+  return [openaiChat, { ...openaiChat, format: undefined }].map((dialect) =>
     testGateway({
       providers: { up: defineProvider({ slug: 'up', name: 'Up', baseUrl: 'https://up.test/v1', dialect }) },
       models: [],

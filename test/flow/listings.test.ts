@@ -1,6 +1,7 @@
+import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import type { GatewayOptions } from '../../src/options.ts';
-import { hello, managementKey, testKey } from '../support/gateway.ts';
+import { hello, managementKey, type TestGateway, testGateway, testKey, testPricing } from '../support/gateway.ts';
 import { tenantGateway } from '../support/tenant-gateway.ts';
 import { completion, textStream } from '../support/upstream.ts';
 
@@ -259,5 +260,53 @@ describe('GET /providers', () => {
         { name: 'Groq', slug: 'groq', ...unknown },
       ],
     });
+  });
+});
+
+describe('clients of OpenAI’s interface', () => {
+  const models = [
+    { slug: 'acme/fast', endpoints: [{ provider: 'up', model: 'fast', pricing: testPricing }] },
+    { slug: 'meta/llama/guard:free', endpoints: [{ provider: 'up', model: 'guard', pricing: testPricing }] },
+  ];
+  const openai = ({ gateway }: TestGateway) =>
+    new OpenAI({ apiKey: testKey, baseURL: 'http://gateway.test/v1', fetch: gateway.fetch, maxRetries: 0 });
+
+  it('list models, and get each by the id of the list', async () => {
+    const tested = testGateway({ models });
+    const client = openai(tested);
+    const listed: OpenAI.Models.Model[] = [];
+    for await (const model of client.models.list()) listed.push(model);
+    expect(listed).toMatchObject([
+      { id: 'acme/fast', object: 'model', owned_by: 'acme' },
+      { id: 'meta/llama/guard:free', object: 'model', owned_by: 'meta' },
+    ]);
+    // The client writes the slash as %2F.
+    for (const model of listed) expect(await client.models.retrieve(model.id)).toEqual(model);
+    for (const model of listed) expect((await tested.call('GET', `/models/${model.id}`)).json).toEqual(model);
+    expect(await tested.gateway.models.retrieve({ id: 'acme/fast' })).toEqual(listed[0]);
+  });
+  it('get a 404 in the envelope for a model that there is not, and none of the paths beside it changes', async () => {
+    const { call } = testGateway({ models });
+    for (const id of ['acme/none', 'none', 'acme/fast/endpoints/more', '%2F', 'a%2f%2fb', '%E0%A4%A'])
+      expect([id, (await call('GET', `/models/${id}`)).json.error?.code]).toEqual([id, 404]);
+    expect((await call('GET', '/models/count')).json.data).toEqual({ count: 2 });
+    expect((await call('GET', '/models/user')).json.data).toHaveLength(2);
+    expect((await call('GET', '/models/acme/fast/endpoints')).json.data.id).toBe('acme/fast');
+    expect((await call('DELETE', '/models/acme/fast')).status).toBe(405);
+  });
+  it.each(['/models', '/models/user', '/endpoints/zdr', '/providers'])('ask for a part of %s', async (path) => {
+    const { call } = testGateway({
+      models,
+      providers: {
+        up: { baseUrl: 'https://up.test/v1', apiKey: 'sk-up', dataPolicy: { zeroRetention: true } },
+        other: { baseUrl: 'https://other.test/v1', apiKey: 'sk-other' },
+      },
+    });
+    const all = (await call('GET', path)).json.data;
+    expect(all.length).toBeGreaterThan(1);
+    expect((await call('GET', `${path}?limit=1000`)).json.data).toEqual(all);
+    expect((await call('GET', `${path}?limit=1`)).json.data).toEqual(all.slice(0, 1));
+    expect((await call('GET', `${path}?limit=1&offset=1`)).json.data).toEqual(all.slice(1, 2));
+    expect((await call('GET', `${path}?limit=0`)).status).toBe(400);
   });
 });

@@ -1,11 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { serviceMetadataSchema } from '../../src/schema/envelope.ts';
+import { GatewayError } from '../../src/base/errors.ts';
+import type { GatewayOptions } from '../../src/options.ts';
+import { serviceMetadataSchema } from '../../src/schema/chat/envelope.ts';
 import { hello, testGateway } from '../support/gateway.ts';
 import { sharedAvailable, validateAgainstReference } from '../support/reference.ts';
 import { chunk, completion, errorBody, sse, textStream } from '../support/upstream.ts';
 
 const enabled = { 'x-service-metadata': 'enabled' };
 const direct = { model: 'acme/fast', messages: hello };
+
+/** A plugin or guardrail that refuses every request. */
+function refusing(kind: 'guardrail_blocked' | 'invalid_request') {
+  return {
+    id: 'refusing',
+    before(): never {
+      throw new GatewayError(kind, 'Not this one');
+    },
+  };
+}
 
 /** Checks the shape, then returns it. */
 function checked(metadata: unknown) {
@@ -150,6 +162,34 @@ describe('routing metadata', () => {
     expect(answer.json.service_metadata?.endpoints.available.some(({ selected }) => selected)).toBe(false);
     expect(answer.json.error.metadata).not.toHaveProperty('service_metadata');
   });
+  it.each<[string, number, Partial<GatewayOptions>]>([
+    ['a guardrail', 403, { guardrails: [refusing('guardrail_blocked')] }],
+    ['a plugin', 400, { plugins: [{ ...refusing('invalid_request'), isDefault: true }] }],
+    ['a rate limit', 429, { rateLimits: { workspace: { requestsPerMinute: 1 } } }],
+  ])(
+    'says what was asked for, and that nobody served, where %s refused the request before it was planned',
+    async (by, status, options) => {
+      const { post, upstream } = testGateway(options);
+      upstream.always({ body: completion() });
+      if (by === 'a rate limit') await post({ model: 'acme/fast', messages: hello });
+      for (const stream of [false, true]) {
+        const refused = await post({ model: 'acme/fast', messages: hello, stream }, enabled);
+        expect([refused.status, refused.json.service_metadata]).toMatchObject([
+          status,
+          {
+            requested: 'acme/fast',
+            strategy: 'direct',
+            attempt: 0,
+            summary: 'available=0, selected=none',
+            endpoints: { total: 0, available: [] },
+          },
+        ]);
+      }
+      const several = await post({ models: ['acme/fast', 'acme/other'], messages: hello }, enabled);
+      expect(several.json.service_metadata).toMatchObject({ requested: 'acme/fast', strategy: 'fallback' });
+      expect(upstream.sent).toHaveLength(by === 'a rate limit' ? 1 : 0);
+    },
+  );
   it('sits beside the error when all that could serve has to rest', async () => {
     const { post, upstream } = testGateway();
     upstream.answer({ status: 401, body: errorBody('No') });

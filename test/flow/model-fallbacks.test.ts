@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ServiceMetadata } from '../../src/schema/envelope.ts';
+import type { ServiceMetadata } from '../../src/schema/chat/envelope.ts';
 import { hello, testGateway, testKey, testPricing } from '../support/gateway.ts';
 import { completion, errorBody } from '../support/upstream.ts';
 

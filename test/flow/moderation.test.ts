@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
+import { type ModerationOptions, moderation } from '../../src/plugins/moderation/index.ts';
 import { localModerator } from '../../src/plugins/moderation/local.ts';
 import type { Moderator } from '../../src/plugins/moderation/moderator.ts';
 import { openaiModerator } from '../../src/plugins/moderation/openai.ts';
-import { type ModerationOptions, moderation } from '../../src/plugins/moderation.ts';
 import { defineServerTool } from '../../src/server-tools/server-tool.ts';
 import { askResponses, nativeMessage, nativeResponse, nativeUp, streamResponses } from '../support/ask-responses.ts';
 import { checkError, hello, testGateway } from '../support/gateway.ts';
@@ -32,6 +33,41 @@ function gatewayWith(options: ModerationOptions, more: object = {}) {
   test.upstream.always({ body: completion() });
   return test;
 }
+
+describe('a long request', () => {
+  it.each<[string, string[], number]>([
+    ['one text', ['x'.repeat(1_900_000)], 16_384],
+    ['texts of a kilobyte', Array.from({ length: 1900 }, (_, at) => `${at}`.padEnd(1000, 'x')), 49_152],
+    ['very many short texts', Array.from({ length: 20_000 }, (_, at) => `n${at}`), 32_768],
+  ])('is classified with a turn of the event loop for each part of it: %s', async (_, texts, most) => {
+    const { normalize } = String.prototype;
+    const perTurn = [0];
+    let ticking = setImmediate(function tick() {
+      perTurn.push(0);
+      ticking = setImmediate(tick);
+    });
+    // The clock of the tests would not wait for so many turns.
+    const { send, upstream } = testGateway({ clock: systemClock });
+    upstream.always({ body: completion() });
+    // What the moderator reads, by the turn in which it does.
+    String.prototype.normalize = function (this: string, form?: string) {
+      if (form === 'NFKC') perTurn[perTurn.length - 1] = (perTurn.at(-1) ?? 0) + this.length;
+      return normalize.call(this, form);
+    };
+    try {
+      const content = texts.map((text) => ({ type: 'text', text }));
+      const { status } = await send({ model: 'acme/fast', messages: [{ role: 'user', content }], plugins });
+      expect(status).toBe(200);
+    } finally {
+      String.prototype.normalize = normalize;
+      clearImmediate(ticking);
+    }
+    const characters = texts.reduce((sum, text) => sum + text.length, 0);
+    expect(perTurn.reduce((sum, one) => sum + one, 0)).toBeGreaterThanOrEqual(characters);
+    // Two parts, where a turn began before the clock of the test saw it.
+    expect(Math.max(...perTurn)).toBeLessThanOrEqual(2 * most);
+  });
+});
 
 describe('a request that is flagged', () => {
   it('is a 403 with the reasons, and reaches no provider', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openaiChat } from '../../src/dialects/openai-chat.ts';
+import { openaiChat } from '../../src/dialects/openai-chat/index.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { type GatewayOptions, OptionsError } from '../../src/options.ts';
 import { defineProvider } from '../../src/providers/provider.ts';

@@ -70,7 +70,7 @@ describe('overload.maxLoopLagMs', () => {
       late(ms: number) {
         lateMs += ms;
       },
-      clock: { ...clock, now: () => clock.now() + lateMs } satisfies Clock,
+      clock: { ...clock, monotonic: () => clock.monotonic() + lateMs } satisfies Clock,
     };
   }
 

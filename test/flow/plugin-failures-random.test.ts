@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { PluginHooks, Step } from '../../src/call/hooks.ts';
+import type { PluginHooks, ResponseStep } from '../../src/call/hooks.ts';
 import { defineGuardrail } from '../../src/guardrails/guardrail.ts';
 import { definePlugin, type Plugin } from '../../src/plugins/plugin.ts';
-import type { ChatChunk } from '../../src/schema/chunk.ts';
+import type { ChatChunk } from '../../src/schema/chat/chunk.ts';
 import { askIn, type Failure, type Format, fail, formats, textOfChunk, withText } from '../support/failing-hooks.ts';
 import { testGateway } from '../support/gateway.ts';
 import { runs } from '../support/runs.ts';
@@ -67,7 +67,7 @@ function hooksOf({ id, before, prepare, wrap, steps }: Actor): PluginHooks {
   };
 }
 
-function stepOf({ way, failsAt, how }: StepOf, id: string): Step {
+function stepOf({ way, failsAt, how }: StepOf, id: string): ResponseStep {
   let held: ChatChunk[] = [];
   let texts = 0;
   const released = (one: ChatChunk): readonly ChatChunk[] => {

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { PluginContext, PluginHooks } from '../../src/call/hooks.ts';
 import { defineGuardrail } from '../../src/guardrails/guardrail.ts';
 import type { GatewayOptions } from '../../src/options.ts';
-import { moderation } from '../../src/plugins/moderation.ts';
+import { moderation } from '../../src/plugins/moderation/index.ts';
 import { definePlugin, type Plugin } from '../../src/plugins/plugin.ts';
-import type { ChatChunk } from '../../src/schema/chunk.ts';
+import type { ChatChunk } from '../../src/schema/chat/chunk.ts';
 import {
   askIn,
   type Failure,

@@ -7,7 +7,7 @@ import type { PluginHooks } from '../../src/call/hooks.ts';
 import { blockedBy, defineGuardrail } from '../../src/guardrails/guardrail.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { definePlugin } from '../../src/plugins/plugin.ts';
-import type { ChatChunk } from '../../src/schema/chunk.ts';
+import type { ChatChunk } from '../../src/schema/chat/chunk.ts';
 import { hello, type TestGateway, testGateway } from '../support/gateway.ts';
 import { completion, errorBody, textStream } from '../support/upstream.ts';
 

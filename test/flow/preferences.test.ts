@@ -103,7 +103,7 @@ describe('provider preferences', () => {
     [{ max_price: { prompt: '10', completion: '20.0' } }, ['alt', 'up']],
     [{ max_price: { completion: 30, prompt: 5 } }, ['alt', 'turbo']],
     [{ max_price: { request: 0 } }, ['alt', 'turbo', 'up']],
-    [{ require_parameters: true }, ['alt', 'turbo', 'up']],
+    [{ require_parameters: true }, ['alt', 'turbo', 'up', 'third']],
   ])('%j', async (provider, expected) => {
     expect(await tried(provider)).toEqual(expected);
   });
@@ -115,7 +115,7 @@ describe('provider preferences', () => {
     ]);
     // What the gateway acts on itself.
     const ours = { user: 'me', metadata: { a: 'b' }, prompt_cache_key: 'k' };
-    expect((await tried(provider, { temperature: null, ...ours })).toSorted()).toEqual(['alt', 'turbo', 'up']);
+    expect((await tried(provider, { temperature: null, ...ours })).toSorted()).toEqual(['alt', 'third', 'turbo', 'up']);
   });
   it.each<[object, object, Record<string, string>]>([
     [{ only: ['nobody'] }, {}, { up: 'only', 'up/turbo': 'only', alt: 'only', third: 'only' }],

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { openaiChat } from '../../src/dialects/openai-chat.ts';
+import { openaiChat } from '../../src/dialects/openai-chat/index.ts';
 import { type Auth, defineProvider } from '../../src/providers/provider.ts';
 import { hello, testGateway, testPricing } from '../support/gateway.ts';
 import { completion, errorBody } from '../support/upstream.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Keyv } from 'keyv';
 import { afterAll, describe, expect, it } from 'vitest';
-import { sqliteStore } from '../../adapters/sqlite.ts';
+import { sqliteStore } from '../../adapters/sqlite/sqlite.ts';
 import { randomIds } from '../../src/base/ids.ts';
 import type { WorkspaceId } from '../../src/call/workspace.ts';
 import type { GatewayOptions } from '../../src/options.ts';
@@ -314,10 +314,9 @@ describe('a place in flight', () => {
 });
 
 describe('what counts', () => {
-  it('are calls for a completion alone: no explanation, no listing, no management', async () => {
+  it('are calls for a completion and explanations: no listing, no management', async () => {
     const tested = gateway({ workspace: { requestsPerMinute: 2 } });
     for (let n = 0; n < 5; n++) {
-      expect((await tested.call('POST', '/chat/completions/explain', ask)).status).toBe(200);
       expect((await tested.manage('GET', '/models')).status).toBe(200);
       expect((await tested.manage('GET', '/keys')).status).toBe(200);
     }
@@ -549,4 +548,19 @@ describe('a store that does not respond', () => {
     expect(upstream.sent).toHaveLength(status === 200 ? 2 : 1);
     if (status === 503) expect(answer.headers.get('retry-after')).toBe('1');
   });
+});
+
+describe('an explanation', () => {
+  it.each(['/chat/completions/explain', '/responses/explain'])(
+    'counts as a request, not as tokens: %s',
+    async (path) => {
+      const tested = gateway({ key: { requestsPerMinute: 2, tokensPerMinute: 1_000, requestsInFlight: 5 } });
+      const { call } = tested;
+      const body = path.startsWith('/chat') ? ask : { model: 'acme/fast', input: 'Hello', max_output_tokens: 100 };
+      const answers = await Promise.all(Array.from({ length: 3 }, () => call('POST', path, body)));
+      expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 429]);
+      for (const { status, json } of answers) if (status === 429) checkError(429, json);
+      expect(await left(tested)).toMatchObject({ 'key tokens_per_minute': 1_000, 'key requests_in_flight': 5 });
+    },
+  );
 });

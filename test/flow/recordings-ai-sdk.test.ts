@@ -1,6 +1,6 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { expect, it } from 'vitest';
-import { chatResultSchema } from '../../src/schema/chat.ts';
+import { chatResultSchema } from '../../src/schema/chat/chat.ts';
 import { aiSdkGateway, ask } from '../support/ai-sdk-models.ts';
 import { checkChunks } from '../support/check-chunks.ts';
 import { placesToCut } from '../support/cuts.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
-import { anthropicMessages } from '../../src/dialects/anthropic-messages.ts';
+import { anthropicMessages } from '../../src/dialects/anthropic-messages/index.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
-import { chatResultSchema } from '../../src/schema/chat.ts';
+import { chatResultSchema } from '../../src/schema/chat/chat.ts';
 import { readChunks, readMessage, readMessageStream, readResult } from '../support/anthropic-wire.ts';
 import { checkChunks } from '../support/check-chunks.ts';
 import { countRecordedFiles, loadRecordings, payloadsOf, type Recording } from '../support/recordings.ts';

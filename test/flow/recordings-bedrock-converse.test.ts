@@ -1,6 +1,6 @@
 import { beforeAll, expect, it, vi } from 'vitest';
+import { bedrockConverse } from '../../src/dialects/bedrock-converse/index.ts';
 import type { Family } from '../../src/dialects/bedrock-converse/model.ts';
-import { bedrockConverse } from '../../src/dialects/bedrock-converse.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
 import { checkChunks } from '../support/check-chunks.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { cohereChat } from '../../src/dialects/cohere-chat.ts';
+import { cohereChat } from '../../src/dialects/cohere-chat/index.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
-import { chatResultSchema } from '../../src/schema/chat.ts';
+import { chatResultSchema } from '../../src/schema/chat/chat.ts';
 import { checkChunks } from '../support/check-chunks.ts';
 import { placesToCut } from '../support/cuts.ts';
 import {

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
-import { googleGenerateContent } from '../../src/dialects/google-generate-content.ts';
+import { googleGenerateContent } from '../../src/dialects/google-generate-content/index.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
-import { chatResultSchema } from '../../src/schema/chat.ts';
+import { chatResultSchema } from '../../src/schema/chat/chat.ts';
 import { checkChunks } from '../support/check-chunks.ts';
 import { type GoogleSaid, googlePayloads, readGoogle, readOurs } from '../support/google-wire.ts';
 import { countRecordedFiles, loadRecordings, payloadsOf, type Recording } from '../support/recordings.ts';

@@ -1,7 +1,7 @@
 import { expect, it, vi } from 'vitest';
-import { openaiResponses } from '../../src/dialects/openai-responses.ts';
+import { openaiResponses } from '../../src/dialects/openai-responses/index.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
-import { chatResultSchema } from '../../src/schema/chat.ts';
+import { chatResultSchema } from '../../src/schema/chat/chat.ts';
 import { checkChunks } from '../support/check-chunks.ts';
 import { eventEnds, placesToCut, some } from '../support/cuts.ts';
 import { recordingsOf, responsesFormat } from '../support/recorded-formats.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { chatResultSchema } from '../../src/schema/chat.ts';
+import { chatResultSchema } from '../../src/schema/chat/chat.ts';
 import { checkChunks } from '../support/check-chunks.ts';
 import {
   countRecordedFiles,

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { sqliteStore } from '../../adapters/sqlite.ts';
+import { sqliteStore } from '../../adapters/sqlite/sqlite.ts';
 import { randomIds } from '../../src/base/ids.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { brittleStore } from '../support/brittle-store.ts';
@@ -39,12 +39,24 @@ const workspaceOf = async (tested: TestGateway, slug: string): Promise<string> =
   (await tested.call('POST', '/workspaces', { name: slug, slug })).json.data.id;
 
 describe('GET /generation', () => {
+  it('has what `trace` names, further keys as well, and lists what it leaves out', async () => {
+    const tested = open();
+    const many = Object.fromEntries(Array.from({ length: 16 }, (_, at) => [`k${at}`, at]));
+    const trace = { trace_id: 't1', 'not a word': 'x', nested: {}, none: null, flag: true, ...many };
+    const { json, headers } = await tested.post({ ...ask, trace }, { 'x-service-metadata': 'enabled' });
+    const id = headers.get('x-generation-id');
+    const record = (await tested.call('GET', `/generation?id=${id}`)).json.data;
+    const { k14: _, k15: __, ...kept } = many;
+    const asTexts = Object.fromEntries(Object.entries(kept).map(([name, value]) => [name, String(value)]));
+    expect(record.trace).toEqual({ trace_id: 't1', flag: 'true', ...asTexts });
+    expect(json.service_metadata?.dropped).toEqual(['trace', 'trace.nested', 'trace.k14', 'trace.k15']);
+  });
   it('says what happened in a request, in the form of the interface', async () => {
     const tested = open();
     const id = await asked(tested, {
       model: 'acme/pair',
       session_id: 'talk',
-      trace: { trace_id: 't1', secret: 'of the client' },
+      trace: { trace_id: 't1', ticket: 'of the client', nested: { no: 'kept by nobody' } },
     });
     const { status, json, text } = await tested.call('GET', `/generation?id=${id}`);
     expect(status).toBe(200);
@@ -60,14 +72,14 @@ describe('GET /generation', () => {
       operation: 'createChatCompletion',
       outcome: 'ok',
       session_id: 'talk',
-      trace: { trace_id: 't1' },
+      trace: { trace_id: 't1', ticket: 'of the client' },
       total_cost: (record?.costNanoUsd as number) / 1e9,
       cost_nano_usd: record?.costNanoUsd,
       tokens_prompt: record?.usage?.prompt_tokens,
       attempts: [{ provider: 'Up', status: 200, model: 'acme/pair' }],
     });
     expect(text).not.toContain('Hello');
-    expect(text).not.toContain('of the client');
+    expect(text).not.toContain('kept by nobody');
     await tested.gateway.close();
   });
   it('says who asked and with what media, and the service tier that the provider named', async () => {
@@ -184,15 +196,15 @@ describe('GET /generations', () => {
       if (at === 0 || at === 4) wanted.unshift(id);
       await tested.clock.advance(1000);
     }
-    const found = new Set<string>();
+    const found: string[] = [];
     let to = '';
     for (let page = 0; page < 10; page++) {
       const { json } = await tested.call('GET', `/generations?model=acme/other${to}`);
-      for (const { id } of json.data) found.add(id);
+      for (const { id } of json.data) found.push(id);
       if (json.resume_to === null) break;
       to = `&to=${json.resume_to}`;
     }
-    expect([...found]).toEqual(wanted);
+    expect(found).toEqual(wanted);
   });
 });
 

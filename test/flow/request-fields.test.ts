@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ChatRequest, chatRequestSchema } from '../../src/schema/chat.ts';
+import { type ChatRequest, chatRequestSchema } from '../../src/schema/chat/chat.ts';
 import { hello, testGateway } from '../support/gateway.ts';
 import { completion, textStream } from '../support/upstream.ts';
 

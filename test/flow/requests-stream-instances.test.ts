@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeEach, describe, expect, it } from 'vitest';
-import { sqliteStore } from '../../adapters/sqlite.ts';
+import { sqliteStore } from '../../adapters/sqlite/sqlite.ts';
 import { randomIds } from '../../src/base/ids.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { hello, managementKey, type TestGateway, testGateway } from '../support/gateway.ts';
-import { completion } from '../support/upstream.ts';
+import { completion, errorBody } from '../support/upstream.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gateway-tail-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -98,6 +98,8 @@ describe('GET /requests/stream of one of several instances', () => {
     }
     expect(left().filter((kind) => kind === 'tail-mail')).toHaveLength(20);
     await first.clock.advance(flushMs);
+    // What costs nothing waits in the queue.
+    second.upstream.always({ status: 400, body: errorBody('no') });
     for (let request = 0; request < 4; request++) await asked(second);
     await second.clock.advance(flushMs);
     await first.clock.advance(flushMs);

@@ -19,6 +19,12 @@ const watch = (tested: TestGateway, query = '', key = managementKey, method = 'G
       headers: { authorization: `Bearer ${key}` },
     }),
   );
+async function keyOf(tested: TestGateway, slug: string): Promise<string> {
+  const id = (await tested.call('POST', '/workspaces', { name: slug, slug })).json.data.id;
+  const permissions = ['inference', 'management'];
+  return (await tested.call('POST', '/keys', { name: 'K', workspace_id: id, permissions })).json.key;
+}
+
 const idsIn = (text: string) => [...text.matchAll(/"id":"(gen-[^"]+)"/g)].map(([, id]) => id);
 
 describe('GET /requests/stream', () => {
@@ -57,6 +63,46 @@ describe('GET /requests/stream', () => {
     await tested.gateway.close();
     expect(idsIn(await tested.run(response.text()))).toEqual([own]);
     expect((await watch(open(), '', testKey)).status).toBe(403);
+  });
+  it('holds few characters for a slow reader', async () => {
+    const tested = open({ records: { enabled: true, tailChars: 5_000 } });
+    const response = await watch(tested);
+    for (let at = 0; at < 9; at++) await tested.post(ask);
+    await tested.gateway.close();
+    const text = await tested.run(response.text());
+    expect(text.length).toBeLessThan(5_200);
+    const shown = idsIn(text).length;
+    expect(shown).toBeGreaterThan(0);
+    expect(text).toContain(`{"dropped":${9 - shown}}`);
+  });
+  it('refuses the clients of one workspace beyond its own bound, with 429 and Retry-After', async () => {
+    const tested = open({ records: { enabled: true, tailWatchersOfWorkspace: 1 } });
+    const [north, south] = [await keyOf(tested, 'north'), await keyOf(tested, 'south')];
+    expect((await watch(tested, '', north)).status).toBe(200);
+    const refused = await watch(tested, '', north);
+    expect(refused.status).toBe(429);
+    expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect((await refused.json()).error.code).toBe(429);
+    expect((await watch(tested, '', south)).status).toBe(200);
+    expect((await watch(tested, '', managementKey)).status).toBe(200);
+    await tested.gateway.close();
+  });
+  it('never lets one workspace take the places of another', async () => {
+    const tested = open({ records: { enabled: true, tailWatchers: 4, tailWatchersOfWorkspace: 4 } });
+    const [north, south] = [await keyOf(tested, 'north'), await keyOf(tested, 'south')];
+    const ofNorth = [];
+    for (let at = 0; at < 4; at++) ofNorth.push(await watch(tested, '', north));
+    expect((await watch(tested, '', south)).status).toBe(200);
+    expect(await tested.run(ofNorth[3]?.text() as Promise<string>)).toContain(
+      'event: error\ndata: {"error":{"code":429',
+    );
+    expect((await watch(tested, '', south)).status).toBe(200);
+    // Each has its share now.
+    expect((await watch(tested, '', south)).status).toBe(429);
+    expect((await watch(tested, '', north)).status).toBe(429);
+    expect((await watch(tested, '', managementKey)).status).toBe(200);
+    expect((await watch(tested, '', managementKey)).status).toBe(429);
+    await tested.gateway.close();
   });
   it('makes room when its client leaves, and holds no place for a HEAD', async () => {
     const tested = open({ records: { enabled: true, tailWatchers: 1 } });

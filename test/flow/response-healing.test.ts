@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 // Loaded beforehand: loading takes time that a manual clock knows nothing of.
 import '../../src/plugins/response-healing/heal.ts';
 import '../../src/plugins/response-healing/reask.ts';
-import { type ResponseHealingOptions, responseHealing } from '../../src/plugins/response-healing.ts';
+import { type ResponseHealingOptions, responseHealing } from '../../src/plugins/response-healing/index.ts';
 import { askResponses, nativeMessage, nativeResponse, nativeUp, streamResponses } from '../support/ask-responses.ts';
 import { checkResponsesStream } from '../support/check-responses.ts';
 import { hello, testGateway } from '../support/gateway.ts';
@@ -85,7 +85,69 @@ describe('the plugin response-healing', () => {
     const { post } = gatewayWith({ maxChars: 10 });
     const { json } = await post(ask, metadata);
     expect(json.choices[0]?.message.content).toBe(broken);
-    expect(json.service_metadata?.pipeline).toMatchObject([{ summary: 'too long' }]);
+    expect(json.service_metadata?.pipeline).toMatchObject([{ data: { reason: 'too_long' } }]);
+  });
+  it.each<[string, string, object, object]>([
+    ['ends within a value', '{"age": 3', {}, { reason: 'cut', cut_in: 'a number', original_length: 9 }],
+    ['can be read in two ways', '{"age": 3} {"age": 4}', {}, { reason: 'ambiguous' }],
+    ['is prose', 'I cannot', {}, { reason: 'no_json' }],
+    ['is valid, but of another shape', '{"old": 3}', {}, { reason: 'schema' }],
+    [
+      'was cut by its length',
+      '{"age": 36',
+      { finish_reason: 'length' },
+      { reason: 'unfinished', finish_reason: 'length' },
+    ],
+  ])('leaves a response that %s, and says why', async (_, content, choice, data) => {
+    const test = testGateway();
+    test.upstream.always({ body: completion({}, { content }, choice) });
+    const { json } = await test.post(ask, metadata);
+    expect(json.choices[0]?.message.content).toBe(content);
+    expect(json.service_metadata?.pipeline).toMatchObject([{ type: 'response_healing', data }]);
+  });
+  it('leaves a response that would take more steps than the host app allows, and says so', async () => {
+    const { post } = gatewayWith({ maxSteps: 50 });
+    const { json } = await post(ask, metadata);
+    expect(json.choices[0]?.message.content).toBe(broken);
+    expect(json.service_metadata?.pipeline).toMatchObject([{ data: { reason: 'steps' } }]);
+  });
+  it('puts nothing into its stages that the model has written', async () => {
+    const word = 'Zebracanary';
+    const strict = { ...schema, additionalProperties: false };
+    const format = { type: 'json_schema', json_schema: { name: 'person', schema: strict } };
+    const texts = [
+      `{"${word}": "x"}`,
+      `{"age": "${word}"}`,
+      `${word}: {age: "36", }`,
+      `{"age": 1, "${word}`,
+      `{"age": 1} {"age": 2, "${word}": 3}`,
+      `{"a": {"${word}": [}}`,
+      word,
+    ];
+    for (const text of texts)
+      for (const reask of [false, true]) {
+        const { post, upstream, records } = gatewayWith({ reask });
+        upstream.always({ body: completion({}, { content: text }) });
+        const { json } = await post({ ...ask, response_format: format }, metadata);
+        const { pipeline } = json.service_metadata ?? {};
+        expect(pipeline?.length).toBeGreaterThan(0);
+        expect(JSON.stringify([pipeline, records])).not.toContain(word);
+      }
+  });
+  it('is shown by explain, also behind a plugin that generates several times, and in a stream', async () => {
+    const test = testGateway();
+    const explained = async (body: object) => {
+      const { json } = await test.call('POST', '/chat/completions/explain', { ...ask, ...body });
+      return (json.data.pipeline ?? []).filter(({ name }: { name: string }) => name === 'response-healing');
+    };
+    const fusion = { id: 'fusion', analysis_models: ['acme/fast', 'acme/fast'], model: 'acme/fast' };
+    const shown = { type: 'response_healing', name: 'response-healing', data: { mode: 'json_schema' } };
+    expect(await explained({})).toMatchObject([{ ...shown, summary: expect.stringContaining('is healed') }]);
+    expect(await explained({ plugins: [fusion, ...plugins] })).toMatchObject([shown]);
+    expect(await explained({ stream: true })).toMatchObject([{ ...shown, summary: 'a stream stays as it is' }]);
+    expect(await explained({ response_format: { type: 'text' } })).toEqual([]);
+    await test.call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.000001 });
+    expect(await explained({})).toMatchObject([shown]);
   });
   it('may act on every request', async () => {
     const { post } = gatewayWith({ isDefault: true });

@@ -4,8 +4,8 @@ import type { PluginHooks } from '../../src/call/hooks.ts';
 import { defineGuardrail } from '../../src/guardrails/guardrail.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { definePlugin } from '../../src/plugins/plugin.ts';
-import type { ChatMessage } from '../../src/schema/chat.ts';
-import type { ChatChunk } from '../../src/schema/chunk.ts';
+import type { ChatMessage } from '../../src/schema/chat/chat.ts';
+import type { ChatChunk } from '../../src/schema/chat/chunk.ts';
 import {
   askResponses,
   nativeMessage,

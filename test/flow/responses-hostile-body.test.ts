@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { packCompaction } from '../../src/convert/responses/packed-compaction.ts';
-import { packReasoning } from '../../src/convert/responses/packed-reasoning.ts';
+import { packCompaction } from '../../src/formats/responses/packed-compaction.ts';
+import { packReasoning } from '../../src/formats/responses/packed-reasoning.ts';
 import { askResponses, nativeMessage, nativeResponse, nativeUp } from '../support/ask-responses.ts';
 import { testGateway } from '../support/gateway.ts';
 import { completion } from '../support/upstream.ts';

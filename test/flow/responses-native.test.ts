@@ -1,22 +1,24 @@
 import { describe, expect, it } from 'vitest';
+import type { Revision } from '../../src/call/ask.ts';
+import type { PluginContext, PluginHooks } from '../../src/call/hooks.ts';
+import type { NativeObject } from '../../src/call/native.ts';
 import { outputDeltasOf, outputItemOf } from '../../src/call/output-item.ts';
-import type { ResponsesObject } from '../../src/call/responses-origin.ts';
-import type { Transport } from '../../src/index.ts';
+import type { Transport } from '../../src/entries/testing.ts';
 import { definePlugin } from '../../src/plugins/plugin.ts';
-import type { ChatMessage, ChatRequest } from '../../src/schema/chat.ts';
+import type { ChatMessage, ChatRequest } from '../../src/schema/chat/chat.ts';
 import { textBytes } from '../support/bill/native.ts';
 import { drawFrom } from '../support/bill/world.ts';
 import { withBudget } from '../support/booked.ts';
 import { hello, testGateway, testKey } from '../support/gateway.ts';
+import { askMadeOf, type MadeOf } from '../support/native.ts';
 import { randomFrom } from '../support/race/random.ts';
-import { type MadeOf, requestMadeOf } from '../support/responses-origin.ts';
 import { runs } from '../support/runs.ts';
 import { completion, errorBody } from '../support/upstream.ts';
 
 const enabled = { 'x-service-metadata': 'enabled' };
 
 /** Every request is one that was made of this. */
-const madeOf = (of: (request: ChatRequest) => ChatRequest) => [
+const madeOf = (of: (request: ChatRequest) => Revision) => [
   definePlugin({ id: 'made', isDefault: true, before: (request) => of(request) }),
 ];
 
@@ -43,7 +45,7 @@ describe('a Responses request', () => {
     return testGateway({
       providers,
       models: [{ slug: 'acme/m', endpoints: some }],
-      plugins: madeOf((request) => withOriginOf({ messages: [[message, [item]]], ...made }, request)),
+      plugins: madeOf((request) => asMadeOf({ messages: [[message, [item]]], ...made }, request)),
     });
   }
   const ask = { model: 'acme/m', messages: hello };
@@ -104,7 +106,7 @@ describe('a Responses request', () => {
         definePlugin({
           id: 'made',
           isDefault: true,
-          before: (request) => withOriginOf(made, request),
+          before: (request) => asMadeOf(made, request),
           async wrap(generate, request) {
             const generation = await generate(request);
             if (generation.kind === 'complete')
@@ -245,7 +247,7 @@ async function play(seed: number) {
   const text = () => draw.oneOf(['word ', 'ß', '"\\', '漢字 ']).repeat(draw.upTo(draw.isTrue(0.2) ? 5_000 : 60));
   const image = { type: 'input_image', image_url: 'data:image/png;base64,aGk=' };
   const items = () =>
-    draw.oneOf<ResponsesObject[]>([
+    draw.oneOf<NativeObject[]>([
       [{ role: 'user', content: text() }],
       [{ role: 'user', content: [{ type: 'input_text', text: text() }, image] }],
       [{ type: 'web_search_call', id: 'ws', status: 'completed', action: { type: 'search', query: text() } }],
@@ -289,7 +291,7 @@ async function play(seed: number) {
     models: [{ slug: 'acme/m', endpoints: [{ provider: 'up', model: 'gpt-5', pricing, contextLength: 200_000 }] }],
     retry: { maxAttempts: 1 },
     transport,
-    plugins: madeOf((request) => withOriginOf(made, request)),
+    plugins: madeOf((request) => asMadeOf(made, request)),
   });
   const { status } = await tested.post({ model: 'acme/m', messages: hello });
   const { costNanoUsd: booked = 0, heldNanoUsd: held = 0 } = tested.records.at(-1) ?? {};
@@ -298,14 +300,123 @@ async function play(seed: number) {
 }
 
 /** The request as it came, made of what was drawn. */
-function withOriginOf(made: MadeOf, request: ChatRequest): ChatRequest {
+function asMadeOf(made: MadeOf, request: ChatRequest): Revision {
   const { messages, tools } = made;
-  return requestMadeOf(made, {
+  const { request: asked, native } = askMadeOf(made, {
     ...request,
     messages: messages.map(([message]) => message),
     ...(tools?.length ? { tools: tools.map(([tool]) => tool) } : { tools: undefined }),
   });
+  return { request: asked, native };
 }
+
+describe('a plugin of the host app', () => {
+  const providers = { alt: { baseUrl: 'https://alt.test/v1', name: 'Alt', dialect: 'openai-responses' as const } };
+  const models = [{ slug: 'acme/m', endpoints: [{ provider: 'alt', model: 'm' }] }];
+  const input = [
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }], colour: 'red' },
+    { type: 'web_search_call', id: 'ws_1', status: 'completed', action: { type: 'search', query: 'secret' } },
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'And?' }], colour: 'blue' },
+  ];
+  const asked = { model: 'acme/m', instructions: 'Be brief.', input, tools: [{ type: 'web_search' }] };
+  const asClient = { authorization: `Bearer ${testKey}` };
+  const gatewayWith = (hooks: PluginHooks) => {
+    const plugins = [definePlugin({ id: 'own', isDefault: true, ...hooks })];
+    const { call, post, upstream } = testGateway({ providers, models, plugins });
+    upstream.answer({ body: answer });
+    return { upstream, post, respond: () => call('POST', '/responses', asked, asClient) };
+  };
+
+  it('sees what a Responses caller wrote, in every hook', async () => {
+    const seen: Record<string, unknown> = {};
+    const note = (hook: string, { native }: PluginContext) => {
+      seen[hook] = [native?.format, native?.input, native?.hostedTools.map(({ type }) => type)];
+    };
+    const { respond } = gatewayWith({
+      before(request, context) {
+        note('before', context);
+        return request;
+      },
+      prepare(request, _target, context) {
+        note('prepare', context);
+        return request;
+      },
+      wrap(generate, request, context) {
+        note('wrap', context);
+        return generate(request);
+      },
+      steps(context) {
+        note('steps', context);
+        return [];
+      },
+    });
+    expect((await respond()).status).toBe(200);
+    const all = ['responses', input, ['web_search']];
+    expect(seen).toEqual({ before: all, prepare: all, wrap: all, steps: all });
+  });
+  it('that returns a copy of the request loses nothing of it', async () => {
+    const { respond, upstream } = gatewayWith({
+      before: (request) => structuredClone(request),
+      prepare: (request) => JSON.parse(JSON.stringify(request)),
+      wrap: (generate, request) => generate(structuredClone(request)),
+    });
+    expect((await respond()).status).toBe(200);
+    expect(upstream.sent[0]?.body).toMatchObject({ instructions: 'Be brief.', input, tools: asked.tools });
+  });
+  it('that changes one message of a copy has this one sent as it stands, and the others as they were written', async () => {
+    const { respond, upstream } = gatewayWith({
+      before(request) {
+        const { messages, ...rest } = structuredClone(request);
+        return { ...rest, messages: messages.with(-1, { role: 'user', content: 'Or not?' }) };
+      },
+    });
+    await respond();
+    expect(upstream.sent[0]?.body.input).toEqual([input[0], { type: 'message', role: 'user', content: 'Or not?' }]);
+  });
+  it('may take out what the client said in its own format, and its steps see what is left', async () => {
+    const left: unknown[] = [];
+    const { respond, upstream } = gatewayWith({
+      before: (request, { native }) =>
+        native === null ? request : { request, native: { ...native, hostedTools: [] } },
+      steps({ native }) {
+        left.push(native?.hostedTools);
+        return [];
+      },
+      wrap: (generate, request) => generate({ request, native: null }),
+    });
+    await respond();
+    expect(left).toEqual([[]]);
+    expect(upstream.sent[0]?.body).not.toHaveProperty('tools');
+    expect(upstream.sent[0]?.body.input).toEqual([
+      { type: 'message', role: 'system', content: 'Be brief.' },
+      { type: 'message', role: 'user', content: 'Hi' },
+      { type: 'message', role: 'user', content: 'And?' },
+    ]);
+  });
+  it('gives its generations headers, which take the place of none of the gateway’s own', async () => {
+    const { post, upstream } = gatewayWith({
+      wrap: (generate, request) => generate({ request, headers: { 'x-panel': '1', 'content-type': 'text/plain' } }),
+    });
+    await post({ model: 'acme/m', messages: hello });
+    expect(upstream.sent[0]?.headers).toMatchObject({ 'x-panel': '1', 'content-type': 'application/json' });
+  });
+  it('gets null where the client sent a chat request, and is told which generation it asked for', async () => {
+    const logs: unknown[] = [];
+    const { post } = gatewayWith({
+      async wrap(generate, request, { native, generations }) {
+        const own = { ...request, temperature: 0 };
+        const response = await generate(own);
+        logs.push(
+          native,
+          generations.map(({ askedFor }) => askedFor.includes(own)),
+        );
+        return response;
+      },
+    });
+    await post({ model: 'acme/m', messages: hello });
+    expect(logs).toEqual([null, [true]]);
+  });
+});
 
 describe('where money is limited, a Responses request', () => {
   it('costs no more than is booked, and no more is booked than is held: the provider keeps its own bill', async () => {
@@ -321,7 +432,7 @@ describe('where money is limited, a Responses request', () => {
   it('gets no search of the provider, and is told so; without a limit it gets one', async () => {
     const message: ChatMessage = { role: 'user', content: 'Hello' };
     const plugins = madeOf((request) =>
-      withOriginOf(
+      asMadeOf(
         { messages: [[message, [{ role: 'user', content: 'Hello' }]]], hostedTools: [{ type: 'web_search' }] },
         request,
       ),

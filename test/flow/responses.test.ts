@@ -155,6 +155,9 @@ describe('a compaction', () => {
       'response.compaction',
       ['message', 'compaction'],
     ]);
+    // Clients that read strictly know no message without an id and a status.
+    const id = `msg_${first.json.id}_0`;
+    expect(first.json.output[0]).toMatchObject({ id, role: 'user', status: 'completed' });
     await askJson(test, { input: [...first.json.output, { role: 'user', content: 'Go on' }] });
     const { messages } = (test.upstream.sent[1]?.body ?? {}) as { messages: { content: string }[] };
     expect([messages[0]?.content, messages.at(-1)?.content]).toEqual(['Hello', 'Go on']);

@@ -280,11 +280,12 @@ describe('what an answer cost', () => {
       completion_tokens_details: { reasoning_tokens: 99 },
     };
     const { json } = await answerTo(completion({ usage }));
-    // 10 x 0.5 + 2 x 10
+    // 10 x 0.5 + 2 x 8, and 99 x 10 of reasoning: it is more than all output, so it is not in it.
     expect(json.usage).toMatchObject({
-      cost: 0.000025,
+      cost: 0.001011,
       prompt_tokens_details: { cached_tokens: 10 },
-      completion_tokens_details: { reasoning_tokens: 2 },
+      completion_tokens: 101,
+      completion_tokens_details: { reasoning_tokens: 99 },
     });
   });
   it('counts reasoning that the provider left out of the completion', async () => {

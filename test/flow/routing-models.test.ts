@@ -112,7 +112,7 @@ describe('the routers and the sandbox', () => {
           const { status, model: chosen } = await answered(model, { plugins, ...fields }, atOpenAi(sandboxAlone));
           const isPossible = model === 'service/auto' || !('tools' in fields || 'response_format' in fields);
           expect([model, fields, status]).toEqual([model, fields, isPossible ? 200 : 404]);
-          if (isPossible) expect(chosen).toMatch(/^sandbox\/(free|echo|lorem|expensive|tool-call|json)$/);
+          if (isPossible) expect(chosen).toMatch(/^sandbox\/(free|echo|lorem|expensive|tool-call|json|assistant)$/);
         }
       }
     }

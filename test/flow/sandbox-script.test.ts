@@ -1,17 +1,14 @@
 import OpenAI from 'openai';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { openaiChat } from '../../src/entries/dialects.ts';
 import {
-  createGateway,
-  defineProvider,
-  type GatewayOptions,
-  OptionsError,
-  openaiChat,
   type SandboxAnswer,
   type SandboxScript,
   type ScriptEntry,
   ScriptError,
   sandboxScript,
-} from '../../src/index.ts';
+} from '../../src/entries/testing.ts';
+import { createGateway, defineProvider, type GatewayOptions, OptionsError } from '../../src/index.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { eventsOf } from '../support/sandbox-call.ts';
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createGateway } from '../../src/gateway.ts';
 import { manualClock } from '../support/manual-clock.ts';
 import { eventsOf } from '../support/sandbox-call.ts';
@@ -41,6 +41,9 @@ function sandboxGateway() {
 function dataOf(text: string): string[] {
   return eventsOf(text).filter((event) => !event.startsWith(':'));
 }
+
+// What is loaded on first use takes time of the machine, while the clock of these tests moves on without it.
+beforeAll(() => import('../../src/catalog/snapshot.ts'));
 
 describe('the table of docs/sandbox.md holds for', () => {
   it('every model', () => {

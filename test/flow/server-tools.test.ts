@@ -92,6 +92,7 @@ describe('a server tool', () => {
         type: 'server_tools',
         name: 'server-tools',
         summary: '2 steps, 1 calls',
+        cost_usd: 0,
         data: { mode: 'sdk', steps: 2, calls: { datetime: 1 } },
       },
     ]);
@@ -282,6 +283,8 @@ describe('the loop of server tools', () => {
     const { json } = await post(rolling, metadata);
     expect(upstream.sent).toHaveLength(30);
     expect(json.service_metadata?.pipeline).toMatchObject([{ data: { stopped_by: 'steps' } }]);
+    expect(json.choices[0]).toMatchObject({ finish_reason: 'length', native_finish_reason: 'server_tool_steps' });
+    expect(json.choices[0]?.message.content).toMatch(/Again\.\n\n\[The response was stopped here: .* 30 steps .*\]$/);
   });
   it('runs thirty-two calls of a step, and tells the model that others are too many', async () => {
     let runs = 0;
@@ -370,14 +373,22 @@ describe('a server tool in a Responses request', () => {
     const { status, json } = await askResponses(test, { ...asked, tool_choice: { type: 'service:datetime' } });
     expect(status).toBe(200);
     checkResponsesResult(json);
-    expect(json.output).toMatchObject([{ type: 'message', content: [{ text: 'Let me see.\n\nOne.' }] }]);
+    expect(json.output).toMatchObject([
+      { type: 'message', content: [{ text: 'Let me see.' }] },
+      { type: 'service:datetime', status: 'completed' },
+      { type: 'message', content: [{ text: '\n\nOne.' }] },
+    ]);
     expect(test.upstream.sent.map(({ body }) => body.tool_choice)).toEqual([
       { type: 'function', function: { name: 'datetime' } },
       'auto',
     ]);
     test.upstream.answer({ body: callingStream([now], 'Let me see.') }, { body: textStream('One.') });
     const { final } = checkResponsesStream((await streamResponses(test, asked)).text);
-    expect(final.output).toMatchObject([{ type: 'message', content: [{ text: 'Let me see.\n\nOne.' }] }]);
+    expect(final.output).toMatchObject([
+      { type: 'message', content: [{ text: 'Let me see.' }] },
+      { type: 'service:datetime', status: 'completed' },
+      { type: 'message', content: [{ text: '\n\nOne.' }] },
+    ]);
   });
   it('works over a provider that speaks Responses: what it said and called goes back to it', async () => {
     const test = testGateway(nativeUp);
@@ -405,14 +416,17 @@ describe('a server tool in a Responses request', () => {
       { body: nativeStream(nativeMessageEvents(0, ['One.']), [nativeMessage('One.')]) },
     );
     const { json } = await askResponses(test, asked);
-    expect(json.output).toMatchObject([{ type: 'message', content: [{ text: 'One.' }] }]);
+    expect(json.output).toMatchObject([{ type: 'service:datetime' }, { type: 'message', content: [{ text: 'One.' }] }]);
     expect(test.upstream.sent[1]?.body.input).toMatchObject([
       ...input,
       { type: 'function_call', call_id: 'c1', name: 'datetime' },
       { type: 'function_call_output', call_id: 'c1', output: expect.stringContaining('2026-01-01T01:00:00') },
     ]);
     const { final } = checkResponsesStream((await streamResponses(test, asked)).text);
-    expect(final.output).toMatchObject([{ type: 'message', content: [{ text: 'One.' }] }]);
+    expect(final.output).toMatchObject([
+      { type: 'service:datetime' },
+      { type: 'message', content: [{ text: 'One.' }] },
+    ]);
     expect(test.upstream.sent).toHaveLength(4);
   });
   it('is counted as the function that it is, and refused where it is not there', async () => {

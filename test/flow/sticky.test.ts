@@ -303,3 +303,34 @@ describe('a conversation without a session', () => {
     expect((await whoServes(tested, 30, { ...cached, messages: other })).size).toBe(4);
   });
 });
+
+describe('the places of conversations', () => {
+  it('are shared fairly: a workspace with any number of sessions moves no session of another', async () => {
+    const { served, tested } = tenants({ sticky: { max: 20 } });
+    const sessions = Array.from({ length: 8 }, (_, n) => `session-${n}`);
+    const first: string[] = [];
+    for (const session of sessions) {
+      // Whoever would be asked first fails: the pin is another than the choice of the session.
+      tested.upstream.answer({ status: 500, body: errorBody('Broken') });
+      first.push(await served('victim', session));
+    }
+    for (let n = 0; n < 200; n++) await served('flood', `flood-${n}`);
+    const then: string[] = [];
+    for (const session of sessions) then.push(await served('victim', session));
+    expect(then).toEqual(first);
+  });
+});
+
+/** A gateway whose host app names the workspace of a request in a header. */
+function tenants(more: Partial<GatewayOptions>) {
+  const tested = gateway(1, {
+    authenticate: (request) => ({
+      permissions: ['inference'],
+      workspaceId: request.headers.get('x-tenant') ?? 'nobody',
+    }),
+    ...more,
+  });
+  const asked = (tenant: string, session: string) =>
+    served(tested, { session_id: session }, { 'x-tenant': tenant, authorization: '' });
+  return { tested, served: asked };
+}

@@ -202,6 +202,11 @@ describe('a guardrail of a workspace', () => {
       expect(await listed(path, bearer(one.key))).toEqual(['acme/pair', 'acme/other']);
       expect(await listed(path, bearer(other.key))).toEqual(all);
     }
+    const slugs = async (key: string) =>
+      (await test.call('GET', '/providers', undefined, bearer(key))).json.data.map(
+        ({ slug }: { slug: string }) => slug,
+      );
+    expect([await slugs(one.key), (await slugs(other.key)).includes('up')]).toEqual([['alt'], true]);
     const { json } = await test.call('GET', '/models/acme/pair/endpoints', undefined, bearer(one.key));
     expect(json.data.endpoints.map(({ tag }: { tag: string }) => tag)).toEqual(['alt']);
     expect((await test.call('GET', '/models/acme/fast/endpoints', undefined, bearer(one.key))).status).toBe(404);

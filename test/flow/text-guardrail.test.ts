@@ -325,6 +325,35 @@ describe('a pattern in a response', () => {
       { data: { patterns: ['email'], action: 'flag', direction: 'output', count: 1 } },
     ]);
   });
+  it.each<[string, TextPattern[]]>([
+    ['blocks', [{ builtin: 'email', action: 'block' }]],
+    ['flags', [{ builtin: 'email', action: 'flag' }]],
+    ['is none', []],
+  ])('does not delay JSON where it only %s', async (_, patterns) => {
+    const { post, upstream } = patterns.length > 0 ? guarded(patterns) : testGateway();
+    const pieces = ['{"a": "one ', 'two\\n ', 'three ', 'four"}\n'];
+    upstream.always({ body: textStream(...pieces) });
+    for (const body of [ask, { ...ask, response_format: { type: 'json_object' } }]) {
+      const { chunks } = await post({ ...body, stream: true });
+      expect(chunks.map((one) => one.choices[0]?.delta.content).filter(Boolean)).toEqual(pieces);
+    }
+  });
+  it('that blocks is found in JSON that writes it with escapes, and nothing of it was sent', async () => {
+    const written = '{"a": "Ask \\u0062ob\\u0040example.com now"}';
+    for (let cut = 1; cut < written.length; cut++) {
+      const { post, upstream } = guarded([{ builtin: 'email', action: 'block' }]);
+      upstream.always({ body: textStream(written.slice(0, cut), written.slice(cut)) });
+      const { chunks } = await post({ ...ask, stream: true });
+      expect([joined(chunks).content.includes('ob'), chunks.at(-1)?.error?.code]).toEqual([false, 403]);
+    }
+  });
+  it('that redacts keeps JSON, which is sent when it is complete', async () => {
+    const { post, upstream } = guarded([redactEmail]);
+    upstream.always({ body: textStream(' ', '{"a": "one ', 'bob\\u0040', 'example.com two", ', '"b": 1}') });
+    const { chunks } = await post({ ...ask, stream: true });
+    const sent = chunks.map((one) => one.choices[0]?.delta.content).filter(Boolean);
+    expect(sent).toEqual([' {"a": "one [REDACTED:email] two", "b": 1}']);
+  });
   it('is not told by a stream that breaks', async () => {
     const { post, upstream } = guarded([redactEmail]);
     upstream.always({ body: [sse(chunk({ role: 'assistant', content: 'Write to bob@example.c' }))] });

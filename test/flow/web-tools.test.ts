@@ -148,6 +148,8 @@ describe('the tool service:web_search', () => {
     expect([status, engine.asked.length]).toEqual([402, 1]);
     expect(await ledgerOf(test)).toEqual({ spent: test.records[0]?.costNanoUsd, held: 0 });
     expect(test.records[0]?.costNanoUsd).toBeGreaterThan(600_000_000);
+    // The response has failed: what its tools have cost is shown all the same.
+    expect(test.records[0]?.pipeline).toMatchObject([{ name: 'server-tools', cost_usd: 0.6 }]);
   });
   it.each<[string, object, string]>([
     [
@@ -177,13 +179,30 @@ describe('the tool service:web_search', () => {
     const { status, json } = await askResponses(test, body);
     expect(status).toBe(200);
     checkResponsesResult(json);
-    expect(json.output[0].content[0].annotations).toMatchObject([
+    const sources = ['botany', 'fruit'].map((name) => ({ type: 'url', url: `https://${name}.example/page` }));
+    const item = { type: 'web_search_call', status: 'completed', action: { type: 'search', query: 'b', sources } };
+    expect(json.output).toMatchObject([item, { type: 'message' }]);
+    expect(json.output[1].content[0].annotations).toMatchObject([
       { type: 'url_citation', url: 'https://botany.example/page', start_index: 4 },
       { type: 'url_citation', url: 'https://fruit.example/page', start_index: 0 },
     ]);
     test.upstream.answer({ body: calling('web_search', { query: 'b' }) }, { body: textStream(...said) });
     const { text } = await streamResponses(test, body);
     expect(JSON.stringify(checkResponsesStream(text).final)).toContain('"url":"https://fruit.example/page"');
+    const types = [...text.matchAll(/"type":"(response\.(?:web_search_call|output_item)\.\w+)"/g)].map(
+      ([, type]) => type,
+    );
+    expect(types.slice(0, 5)).toEqual([
+      'response.output_item.added',
+      'response.web_search_call.in_progress',
+      'response.web_search_call.searching',
+      'response.web_search_call.completed',
+      'response.output_item.done',
+    ]);
+    // The next turn has the items in its input.
+    test.upstream.answer({ body: completion({}, { content: 'More.' }) });
+    const input = [{ role: 'user', content: 'Bananas?' }, ...json.output, { role: 'user', content: 'More?' }];
+    expect((await askResponses(test, { ...body, input })).json.output).toMatchObject([{ type: 'message' }]);
   });
 });
 
@@ -195,7 +214,7 @@ describe('the web search of a Responses request', () => {
     test.upstream.answer({ body: calling('web_search', { query: 'b' }) }, { body: completion({}, { content: said }) });
     const { json } = await askResponses(test, body, metadata);
     expect(test.engine.asked).toMatchObject([{ query: 'b', includeDomains: ['example'] }]);
-    expect(json.output[0].content[0].annotations).toHaveLength(2);
+    expect(json.output[1].content[0].annotations).toHaveLength(2);
     expect(json.service_metadata.dropped).toBeUndefined();
   });
   it('is done by the provider where it speaks Responses', async () => {

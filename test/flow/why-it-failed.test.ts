@@ -45,6 +45,61 @@ describe('a request that was refused', () => {
   });
 });
 
+describe('a request that no provider served', () => {
+  const coded = (code: string) => Object.assign(new Error(`${code} 10.0.0.7:443`), { code });
+  it.each<[string, unknown]>([
+    ['connection refused (ECONNREFUSED)', coded('ECONNREFUSED')],
+    ['host not found (ENOTFOUND)', coded('ENOTFOUND')],
+    ['the host name could not be looked up (EAI_AGAIN)', coded('EAI_AGAIN')],
+    ['the certificate of the provider was not accepted (CERT_HAS_EXPIRED)', coded('CERT_HAS_EXPIRED')],
+    [
+      'no TLS connection could be made with the provider (ERR_SSL_WRONG_VERSION_NUMBER)',
+      coded('ERR_SSL_WRONG_VERSION_NUMBER'),
+    ],
+    ['the connection was reset by the provider (ECONNRESET)', coded('ECONNRESET')],
+    ['the provider closed the connection (UND_ERR_SOCKET)', coded('UND_ERR_SOCKET')],
+    ['no connection could be made in time (UND_ERR_CONNECT_TIMEOUT)', coded('UND_ERR_CONNECT_TIMEOUT')],
+    ['the response is not valid HTTP (HPE_INVALID_CONSTANT)', coded('HPE_INVALID_CONSTANT')],
+  ])('has a log line that says: %s', async (failure, error) => {
+    const { lines, post, records } = logged({
+      retry: { maxAttempts: 1 },
+      transport: { send: () => Promise.reject(new TypeError('fetch failed', { cause: error })) },
+    });
+    const answer = await post(body);
+    expect(answer.status).toBe(502);
+    expect(lines.find(({ message }) => message === 'request')).toMatchObject({
+      level: 'warn',
+      fields: { failures: [{ status: 502, failure }] },
+    });
+    expect(records[0]?.attempts[0]?.failure).toBe(failure);
+    expect(JSON.stringify(lines) + answer.text).not.toContain('10.0.0.7');
+  });
+  it.each([
+    ['https://new.example/v1/chat?key=hunter2', 'redirect (308) to https://new.example/v1/chat, not followed'],
+    ['https://u:hunter2@new.example/v1#hunter2', 'redirect (308) to https://new.example/v1, not followed'],
+    ['/login\u0007?next=hunter2', 'redirect (308) to /login, not followed'],
+    [undefined, 'redirect (308), not followed'],
+  ])('has where a redirect leads in its log line, and not in its answer: %s', async (location, failure) => {
+    const { lines, post, upstream } = logged({ retry: { maxAttempts: 1 } });
+    upstream.always({ status: 308, headers: location === undefined ? {} : { location }, body: 'Moved to new.example' });
+    const answer = await post(body);
+    expect(answer.status).toBe(502);
+    expect(answer.json.error.message).toContain('a redirect (308), and the gateway follows none: baseUrl');
+    expect(lines.find(({ message }) => message === 'request')?.fields.failures).toEqual([
+      { provider: expect.any(String), status: 308, failure },
+    ]);
+    expect(JSON.stringify(lines)).not.toContain('hunter2');
+  });
+  it("never has the provider's own words: they may quote the prompt", async () => {
+    const { lines, post, upstream } = logged({ retry: { maxAttempts: 1 } });
+    upstream.always({ status: 500, body: { error: { message: 'Cannot read "my secret prompt"' } } });
+    await post(body);
+    const fields = lines.find(({ message }) => message === 'request')?.fields;
+    expect(fields?.failures).toEqual([{ provider: expect.any(String), status: 500 }]);
+    expect(JSON.stringify(lines)).not.toContain('secret prompt');
+  });
+});
+
 function withRecords() {
   const operationRecords: object[] = [];
   return { operationRecords, ...logged({ onOperation: (record: object) => void operationRecords.push(record) }) };

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { sqliteStore } from '../../adapters/sqlite.ts';
+import { sqliteStore } from '../../adapters/sqlite/sqlite.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { hello } from '../support/gateway.ts';
 import { newSqliteFile } from '../support/race/stores.ts';
@@ -31,7 +31,7 @@ async function twoGateways() {
   });
   for (const { upstream } of [one, two]) upstream.always({ body: completion() });
   const id = await one.workspace('acme');
-  await one.manage('PUT', '/workspaces/acme/budgets/lifetime', { limit_usd: 0.00285 });
+  await one.manage('PUT', '/workspaces/acme/budgets/lifetime', { limit_usd: 0.0057 });
   const asUser = async <T>(work: () => Promise<T>): Promise<T> => {
     workspaceId = id;
     try {

@@ -248,7 +248,7 @@ describe('PATCH /workspaces/{id}', () => {
   });
   it.each<[object, string]>([
     [{ name: '' }, 'name: expected at least 1 character'],
-    [{ name: null }, 'name: expected string'],
+    [{ name: 1 }, 'name: expected string'],
     [{ name: '  ' }, 'name: expected a name with a visible character'],
     [{ slug: 'A' }, 'slug: expected lower-case letters and digits, in parts joined by single hyphens'],
     [{ io_logging_sampling_rate: 0 }, 'io_logging_sampling_rate: expected at least 0.0001'],

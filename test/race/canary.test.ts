@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createClient } from '@keyv/redis';
 import { Keyv } from 'keyv';
 import { describe, it } from 'vitest';
-import { sqliteStore } from '../../adapters/sqlite.ts';
+import { sqliteStore } from '../../adapters/sqlite/sqlite.ts';
 import { expectNoCanary, type RawBytes } from '../support/canary/story.ts';
 import { ownPostgres } from '../support/own-postgres.ts';
 import { askPostgres } from '../support/postgres-client.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, it } from 'vitest';
-import { type SqliteStore, sqliteStore } from '../../adapters/sqlite.ts';
+import { type SqliteStore, sqliteStore } from '../../adapters/sqlite/sqlite.ts';
 import { survivesFault } from '../support/race/fault-story.ts';
 import type { OpenedStore } from '../support/race/stores.ts';
 

@@ -7,7 +7,7 @@ describeWithRedis('of four processes on one Redis', (url) => {
   let place: Place;
   afterEach(() => place?.clear());
 
-  it('one is killed ten times over: what it held is charged after the lease, and nothing is lost', {
+  it('one is killed six times over: what it held is charged after the lease, and nothing is lost', {
     timeout: 240_000,
   }, async () => {
     place = newNamespace(await url());

@@ -7,7 +7,7 @@ import type {
 } from '@ai-sdk/provider';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { fromAiSdk } from '../../src/index.ts';
-import type { AiSdkModel, AiSdkModels, AiSdkProviderOptions } from '../../src/providers/ai-sdk.ts';
+import type { AiSdkModel, AiSdkModels, AiSdkProviderOptions } from '../../src/providers/ai-sdk/index.ts';
 
 /** A model that a test writes itself. */
 export interface WrittenModel {

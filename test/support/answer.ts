@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
-import { type ChatResult, chatResultSchema } from '../../src/schema/chat.ts';
-import { type ChatChunk, chatChunkSchema } from '../../src/schema/chunk.ts';
-import { type ErrorBody, errorBodySchema } from '../../src/schema/envelope.ts';
+import { type ChatResult, chatResultSchema } from '../../src/schema/chat/chat.ts';
+import { type ChatChunk, chatChunkSchema } from '../../src/schema/chat/chunk.ts';
+import { type ErrorBody, errorBodySchema } from '../../src/schema/chat/envelope.ts';
 import { sharedAvailable, validateAgainstReference } from './reference.ts';
 
 /** An answer that was read to its end and checked against the contract. */

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { chatChunkSchema } from '../../src/schema/chunk.ts';
+import { chatChunkSchema } from '../../src/schema/chat/chunk.ts';
 import { payloadsOf } from './recordings.ts';
 import { sharedAvailable, validateAgainstReference } from './reference.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { isGatewayError } from '../../src/base/errors.ts';
-import { type Explanation, explanationSchema } from '../../src/schema/explanation.ts';
+import { type Explanation, explanationSchema } from '../../src/schema/chat/explanation.ts';
 import { hello, managementKey, type TestGateway, testGateway } from './gateway.ts';
 import { type Dice, dice, ownable, randomCatalogue, randomRequest } from './random-routes.ts';
 import { seeded } from './routing.ts';

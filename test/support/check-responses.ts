@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { responsesEventSchema } from '../../src/schema/responses-events.ts';
-import { responsesResultSchema } from '../../src/schema/responses-result.ts';
+import { responsesEventSchema } from '../../src/schema/responses/events.ts';
+import { responsesResultSchema } from '../../src/schema/responses/result.ts';
 import { referenceErrors, sharedAvailable } from './reference.ts';
 
 /** Checks responses as a client sees them. It knows the wire and nothing of the encoder. */
@@ -49,6 +49,7 @@ export interface CheckOptions {
  * - `error.code` `context_length_exceeded`: agents shorten the conversation after this word alone
  * - a content part `reasoning_text`: the schema of the event allows it, and the schema that it extends does not
  * - a `web_search_call` that does not say yet what it searches for: its provider announces it so, and it passes as it is
+ * - `usage: null` as long as it is not known: public suites and OpenAI's own events have it
  * - items of clients' own tools and of a provider (`local_shell_call`, `tool_search_call`, others): its list is closed
  */
 const unknownTypes = (item: Loose) =>
@@ -257,9 +258,13 @@ function problemsOf(event: Loose): string[] {
 /** Without what the reference does not have: see above. */
 function softened(event: Pick<Loose, 'response'>) {
   if (!('response' in event)) return event as { response?: unknown };
-  const { error, output, ...rest } = event.response;
+  const { error, output, usage, ...rest } = event.response;
+  const known = usage === null ? {} : { usage };
   const shown = error?.code === 'context_length_exceeded' ? { ...error, code: 'invalid_prompt' } : error;
-  return { ...event, response: { ...rest, error: shown, output: output.filter((item) => !unknownTypes(item)) } };
+  return {
+    ...event,
+    response: { ...rest, ...known, error: shown, output: output.filter((item) => !unknownTypes(item)) },
+  };
 }
 
 function messagesOf(schema: string, value: unknown): string[] {

@@ -1,14 +1,14 @@
 import { Keyv } from 'keyv';
 import { randomIds } from '../../src/base/ids.ts';
 import type { WorkspaceId } from '../../src/call/workspace.ts';
-import type { StoredCredential } from '../../src/schema/credential.ts';
-import { type Credentials, createCredentials } from '../../src/stores/credentials.ts';
+import type { StoredCredential } from '../../src/schema/tenants/credential.ts';
+import { type Credentials, createCredentials } from '../../src/stores/credentials/index.ts';
 import { memoryLedger } from '../../src/stores/ledger/memory.ts';
 import { createOwners, type Owners } from '../../src/stores/owners.ts';
 import { keyvStorage } from '../../src/stores/storage/keyv.ts';
 import type { Storage } from '../../src/stores/storage/storage.ts';
+import { createVault, type Sealer, type Vault } from '../../src/stores/vault/index.ts';
 import { keyRing } from '../../src/stores/vault/key-ring.ts';
-import { createVault, type Sealer, type Vault } from '../../src/stores/vault.ts';
 import { type ManualClock, manualClock } from './manual-clock.ts';
 
 export const randomBytes = (size: number) => crypto.getRandomValues(new Uint8Array(size));

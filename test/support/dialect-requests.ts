@@ -1,4 +1,4 @@
-import type { ChatRequest } from '../../src/schema/chat.ts';
+import type { ChatRequest } from '../../src/schema/chat/chat.ts';
 
 /** A PNG of one pixel. */
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';

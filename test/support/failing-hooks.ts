@@ -1,6 +1,6 @@
 import { GatewayError } from '../../src/base/errors.ts';
-import type { PluginHooks, Step } from '../../src/call/hooks.ts';
-import type { ChatChunk } from '../../src/schema/chunk.ts';
+import type { PluginHooks, ResponseStep } from '../../src/call/hooks.ts';
+import type { ChatChunk } from '../../src/schema/chat/chunk.ts';
 import { askResponses, streamResponses } from './ask-responses.ts';
 import { hello, type TestGateway } from './gateway.ts';
 
@@ -21,7 +21,7 @@ export function fail(how: Failure): Promise<never> {
 
 /** Hooks of which one fails before it has done anything. */
 export function failingHooks(name: string, how: Failure): PluginHooks {
-  const step = (own: Partial<Step>): PluginHooks => ({
+  const step = (own: Partial<ResponseStep>): PluginHooks => ({
     steps: () => [{ isAsync: true, push: (one) => [one], ...own }],
   });
   switch (name) {

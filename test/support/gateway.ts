@@ -166,6 +166,10 @@ export async function drive<T>(clock: ManualClock, promise: Promise<T>, progress
       turn = 0;
     }
     if (isSettled) return promise;
+    // A module that is loaded where it is first needed takes a moment on a busy machine.
+    for (let wait = 0; clock.nextMs === null && !isSettled && wait < 400; wait++)
+      await new Promise((resolve) => setTimeout(resolve, 5));
+    if (isSettled) return promise;
     if (clock.nextMs === null) throw new Error('The promise waits for something other than the clock');
     await clock.advance(clock.nextMs - clock.now());
   }

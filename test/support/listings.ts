@@ -3,9 +3,9 @@ import type { ByokCredential } from '../../src/call/facts.ts';
 import { endpointKey } from '../../src/call/facts.ts';
 import type { Endpoint, Model, Pricing } from '../../src/call/model.ts';
 import { defaultWorkspaceId } from '../../src/call/workspace.ts';
-import type { EndpointStatistics } from '../../src/catalog/health.ts';
+import type { EndpointStatistics } from '../../src/catalog/health/index.ts';
 import { presentationOf } from '../../src/operations/compat.ts';
-import type { ListingDeps } from '../../src/operations/listings/reach.ts';
+import type { ListingDeps } from '../../src/operations/models/reach.ts';
 import type { Operation } from '../../src/operations/operation.ts';
 import { asZod } from '../../src/schema/schema.ts';
 import { manualClock } from './manual-clock.ts';
@@ -83,6 +83,7 @@ export function listingDeps({ models, statistics = {}, usable = ['up', 'alt'], o
     byokCredentials: () => own,
     defaultsOf: () => ({ isByokOnly: false }),
     isConfigured: (slug) => usable.includes(slug),
+    pluginVariants: new Map([['online', 'web']]),
     brand: 'service',
     presentation: presentationOf(compat),
   } satisfies ListingDeps;
@@ -121,10 +122,12 @@ export async function ask<Body, Query>(
     body: null as Body,
     query: (operation.query ? asZod(operation.query()).parse(query) : null) as Query,
     params,
+    isLong: false,
     basePath,
     caller,
     headers: new Headers(),
     signal: new AbortController().signal as never,
+    time: { now: () => 0 },
     receivedAtMs: 0,
     authenticatedAtMs: 0,
   });

@@ -1,6 +1,8 @@
 import type { Clock } from '../../src/base/clock.ts';
 
 export interface ManualClock extends Clock {
+  /** Sets the time of day on, or back; no time passes, and no timer is due for it. */
+  setBy(ms: number): void;
   /**
    * Moves time on by `ms`, running every timer that falls due on the way, in order, each at its own moment. Promises
    * settle before the first timer, after each and at the end, so that a timer started by one that just ran counts too.
@@ -24,6 +26,7 @@ const maxIdleTurns = 5_000;
 /** A clock that moves when told to. `startMs` is milliseconds since the Unix epoch. */
 export function manualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   let nowMs = startMs;
+  let setMs = 0;
   // In order of time, then of starting.
   const timers: { atMs: number; callback: () => void }[] = [];
 
@@ -35,7 +38,12 @@ export function manualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
   };
 
   return {
-    now: () => nowMs,
+    now: () => nowMs + setMs,
+    // Not 0: libraries take that for no time.
+    monotonic: () => nowMs - startMs + 1_000,
+    setBy(ms) {
+      setMs += ms;
+    },
     after(ms, callback) {
       const timer = { atMs: nowMs + Math.max(ms, 0), callback };
       const later = timers.findIndex(({ atMs }) => atMs > timer.atMs);
@@ -74,7 +82,7 @@ export function manualClock(startMs = Date.UTC(2026, 0, 1)): ManualClock {
       return timers.length;
     },
     get nextMs() {
-      return timers[0]?.atMs ?? null;
+      return timers[0] === undefined ? null : timers[0].atMs + setMs;
     },
   };
 }

@@ -36,6 +36,11 @@ function pdfWith(contents: readonly Buffer[]): Uint8Array<ArrayBuffer> {
       ]),
     );
   }
+  return pdfFrom(objects);
+}
+
+/** A PDF of these objects, numbered from 1; the first is the catalogue. */
+export function pdfFrom(objects: readonly Buffer[]): Uint8Array<ArrayBuffer> {
   const parts = [Buffer.from('%PDF-1.4\n')];
   const offsets: number[] = [];
   let length = parts[0]?.length ?? 0;

@@ -1,6 +1,6 @@
-import type { CallForm } from '../../src/call/responses-origin.ts';
-import type { ReasoningDetail } from '../../src/schema/chat.ts';
-import type { ChunkDelta } from '../../src/schema/chunk.ts';
+import type { CallForm } from '../../src/call/native.ts';
+import type { ReasoningDetail } from '../../src/schema/chat/chat.ts';
+import type { ChunkDelta } from '../../src/schema/chat/chunk.ts';
 import { seeded } from './routing.ts';
 
 /** Random chat streams: any mixture of what a model can say, cut anywhere. */

@@ -1,10 +1,10 @@
-import { anthropicMessages } from '../../src/dialects/anthropic-messages.ts';
-import { bedrockConverse } from '../../src/dialects/bedrock-converse.ts';
-import { cohereChat } from '../../src/dialects/cohere-chat.ts';
+import { anthropicMessages } from '../../src/dialects/anthropic-messages/index.ts';
+import { bedrockConverse } from '../../src/dialects/bedrock-converse/index.ts';
+import { cohereChat } from '../../src/dialects/cohere-chat/index.ts';
 import type { Dialect } from '../../src/dialects/dialect.ts';
-import { googleGenerateContent } from '../../src/dialects/google-generate-content.ts';
-import { openaiChat } from '../../src/dialects/openai-chat.ts';
-import { openaiResponses } from '../../src/dialects/openai-responses.ts';
+import { googleGenerateContent } from '../../src/dialects/google-generate-content/index.ts';
+import { openaiChat } from '../../src/dialects/openai-chat/index.ts';
+import { openaiResponses } from '../../src/dialects/openai-responses/index.ts';
 import { defineProvider, type Provider } from '../../src/providers/provider.ts';
 import { eventFrame } from './converse-wire.ts';
 import { type FrameLines, loadRecordings, type Recording } from './recordings.ts';
@@ -31,7 +31,7 @@ const converseFrames: FrameLines = (lines) => {
 };
 
 /** Not our own wire format to the gateway, so that usage is estimated where it is for a response: from the chunks. */
-const decodedChat = { ...openaiChat, nativeChunks: false };
+const decodedChat = { ...openaiChat, format: undefined };
 
 function format(name: string, dialect: Dialect, frame?: FrameLines): RecordedFormat {
   const provider = defineProvider({ slug: 'replay', baseUrl: 'http://replay.invalid/v1', dialect });

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { ChatRequest } from '../../src/schema/chat.ts';
+import type { ChatRequest } from '../../src/schema/chat/chat.ts';
 import { sharedPath } from './reference.ts';
 
 /** A recorded request of any dialect as a chat request, and what the provider counted of it. */

@@ -1,4 +1,4 @@
-import { openaiChat } from '../../src/dialects/openai-chat.ts';
+import { openaiChat } from '../../src/dialects/openai-chat/index.ts';
 import { createGateway } from '../../src/gateway.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { defineProvider, type Provider } from '../../src/providers/provider.ts';
@@ -105,7 +105,7 @@ export function replayGateway({
         provider ??
         (lane === 'passthrough'
           ? { baseUrl, apiKey }
-          : defineProvider({ slug: 'replay', baseUrl, dialect: { ...openaiChat, nativeChunks: false } })),
+          : defineProvider({ slug: 'replay', baseUrl, dialect: { ...openaiChat, format: undefined } })),
     },
     limits,
     logger,

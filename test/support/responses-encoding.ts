@@ -1,9 +1,9 @@
+import type { CallForm } from '../../src/call/native.ts';
 import type { OutputDelta } from '../../src/call/output-item.ts';
 import type { ReportedEnd, ResponseEncoder, ResponseHead } from '../../src/call/response-encoder.ts';
-import type { CallForm } from '../../src/call/responses-origin.ts';
-import { responsesEncoder } from '../../src/convert/responses/encoder.ts';
-import type { ChatResult, FinishReason } from '../../src/schema/chat.ts';
-import type { ChatChunk, ChunkDelta } from '../../src/schema/chunk.ts';
+import { responsesEncoder } from '../../src/formats/responses/encoder/index.ts';
+import type { ChatResult, FinishReason } from '../../src/schema/chat/chat.ts';
+import type { ChatChunk, ChunkDelta } from '../../src/schema/chat/chunk.ts';
 
 /** Encodes chat results and chunks as responses, for the tests of the encoder. */
 

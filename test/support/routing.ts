@@ -1,11 +1,12 @@
 import { GatewayError } from '../../src/base/errors.ts';
 import { seededRandom } from '../../src/base/random.ts';
+import { askOf } from '../../src/call/ask.ts';
 import { endpointKey, type HealthView, type Percentiles } from '../../src/call/facts.ts';
 import type { Endpoint, Model, Pricing } from '../../src/call/model.ts';
 import type { Plan } from '../../src/call/plan.ts';
 import { defaultWorkspaceId } from '../../src/call/workspace.ts';
 import { type PlanInput, planRoute } from '../../src/routing/plan.ts';
-import type { ChatRequest } from '../../src/schema/chat.ts';
+import type { ChatRequest } from '../../src/schema/chat/chat.ts';
 
 /** What a test says of an endpoint of a model: its tag, and what is known of it. */
 export interface EndpointSketch extends Partial<Omit<Endpoint, 'pricing'>> {
@@ -86,7 +87,7 @@ export function inputOf(world: World, fields: Partial<ChatRequest> = {}): PlanIn
     return endpoint ? endpointKey(endpoint) : pin;
   };
   return {
-    request: { messages: [{ role: 'user', content: 'Hi' }], ...(named ? {} : { model: 'm/1' }), ...fields },
+    ask: askOf({ messages: [{ role: 'user', content: 'Hi' }], ...(named ? {} : { model: 'm/1' }), ...fields }),
     view: {
       models,
       model: (slug) => models.find((one) => one.slug === slug) ?? null,
@@ -94,6 +95,7 @@ export function inputOf(world: World, fields: Partial<ChatRequest> = {}): PlanIn
       named: () => [],
     },
     defaultModel: world.defaultModel ?? null,
+    pluginVariants: new Map([['online', 'web']]),
     brand: 'acme',
     isConfigured: (slug) => usable.has(slug),
     isSandbox: (slug) => slug === 'sandbox',

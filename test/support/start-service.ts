@@ -1,8 +1,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { chown, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chown, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { isPostgres, isRedis } from './ask.ts';
@@ -23,15 +23,18 @@ const run = promisify(execFile);
 /**
  * @param program  path of `redis-server`
  * @param settings  further options, such as `['--maxmemory', '5mb']`
+ * @param config  the text of a config file, which the server may write to: a sentinel needs one
  */
 export async function startRedis(
   program: string,
-  { settings = [], port = 0 }: { settings?: readonly string[]; port?: number } = {},
+  { settings = [], port = 0, config }: { settings?: readonly string[]; port?: number; config?: string } = {},
 ): Promise<StartedService> {
   const folder = await mkdtemp(join(tmpdir(), 'model-gateway-redis-'));
   const on = port || (await freePort());
+  const file = join(folder, 'redis.conf');
+  if (config !== undefined) await writeFile(file, config);
   const fixed = ['--port', String(on), '--bind', '127.0.0.1', '--dir', folder, '--save', '', '--appendonly', 'no'];
-  const child = guard([program, ...fixed, ...settings], folder);
+  const child = guard([program, ...(config === undefined ? [] : [file]), ...fixed, ...settings], folder);
   const pid = await ready(child, () => isRedis(on));
   return { url: `redis://127.0.0.1:${on}`, port: on, folder, pid, stop: () => end(child) };
 }
@@ -39,10 +42,15 @@ export async function startRedis(
 /**
  * @param programs  the folder of `initdb` and `postgres`
  * @param settings  such as `['max_connections=20']`
+ * @param standbyOf  the server whose data it has, and follows
  */
 export async function startPostgres(
   programs: string,
-  { settings = [], port = 0 }: { settings?: readonly string[]; port?: number } = {},
+  {
+    settings = [],
+    port = 0,
+    standbyOf,
+  }: { settings?: readonly string[]; port?: number; standbyOf?: StartedService } = {},
 ): Promise<StartedService> {
   const folder = await mkdtemp(join(tmpdir(), 'model-gateway-postgres-'));
   // It refuses to run as root.
@@ -50,8 +58,13 @@ export async function startPostgres(
   const as = isRoot ? ['runuser', '-u', 'postgres', '--'] : [];
   try {
     if (isRoot) await chown(folder, ...(await idsOf('postgres')));
-    const init = [...as, join(programs, 'initdb'), '-D', join(folder, 'data'), '-A', 'trust', '-U', 'postgres', '-N'];
-    await run(init[0]!, init.slice(1), { cwd: folder });
+    const from = ['-h', '127.0.0.1', '-p', String(standbyOf?.port), '-U', 'postgres'];
+    // `programs` may hold links to some of them.
+    const basebackup = join(dirname(await realpath(join(programs, 'initdb'))), 'pg_basebackup');
+    const make = standbyOf
+      ? [...as, basebackup, ...from, '-D', join(folder, 'data'), '-R', '-X', 'stream', '-c', 'fast']
+      : [...as, join(programs, 'initdb'), '-D', join(folder, 'data'), '-A', 'trust', '-U', 'postgres', '-N'];
+    await run(make[0]!, make.slice(1), { cwd: folder });
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;

@@ -14,6 +14,7 @@ export interface TimedLedger {
   release: At<Ledger['release']>;
   renew(workspaceId: Parameters<Ledger['renew']>[0], ids: readonly string[], leaseUntilMs: number): Promise<void>;
   expire: At<Ledger['expire']>;
+  lost: At<NonNullable<Ledger['lost']>>;
   add: At<Ledger['add']>;
   read: At<Ledger['read']>;
   forget: Ledger['forget'];
@@ -49,6 +50,10 @@ export function storeClock(startMs: number): StoreClock {
       expire(workspaceId, nowMs) {
         at(nowMs);
         return ledger.expire(workspaceId);
+      },
+      async lost(workspaceId, sinceMs, nowMs) {
+        at(nowMs);
+        return (await ledger.lost?.(workspaceId, sinceMs)) ?? [];
       },
       add(workspaceId, id, additions, nowMs) {
         at(nowMs);

@@ -6,7 +6,7 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import { InMemorySpanExporter, type Sampler, SimpleSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import { type OpenTelemetryOptions, openTelemetry } from '../../adapters/otel.ts';
+import { type OpenTelemetryOptions, openTelemetry } from '../../adapters/otel/otel.ts';
 import type { GatewayOptions, RequestRecord } from '../../src/index.ts';
 import { testGateway } from './gateway.ts';
 

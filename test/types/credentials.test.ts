@@ -1,8 +1,8 @@
 import { describe, expectTypeOf, it } from 'vitest';
 import type { ByokCredential } from '../../src/call/facts.ts';
 import type { WorkspaceId } from '../../src/call/workspace.ts';
-import type { ShownCredential } from '../../src/schema/credential.ts';
-import type { Credentials, createCredentials } from '../../src/stores/credentials.ts';
+import type { ShownCredential } from '../../src/schema/tenants/credential.ts';
+import type { Credentials, createCredentials } from '../../src/stores/credentials/index.ts';
 
 type CredentialsOf = ReturnType<typeof createCredentials>;
 

@@ -1,11 +1,11 @@
 import { describe, expectTypeOf, it } from 'vitest';
 import type { Gateway, InProcessApi, NewApiKey, StoredApiKey } from '../../src/index.ts';
-import type { ApiKey, CurrentApiKey } from '../../src/schema/api-key.ts';
-import type { Budget } from '../../src/schema/budget.ts';
-import type { ShownCredential } from '../../src/schema/credential.ts';
-import type { Explanation } from '../../src/schema/explanation.ts';
-import type { ShownModel } from '../../src/schema/model.ts';
-import type { Workspace } from '../../src/schema/workspace.ts';
+import type { Explanation } from '../../src/schema/chat/explanation.ts';
+import type { ShownModel } from '../../src/schema/models/model.ts';
+import type { ApiKey, CurrentApiKey } from '../../src/schema/tenants/api-key.ts';
+import type { Budget } from '../../src/schema/tenants/budget.ts';
+import type { ShownCredential } from '../../src/schema/tenants/credential.ts';
+import type { Workspace } from '../../src/schema/tenants/workspace.ts';
 
 type Of<G extends keyof InProcessApi, N extends keyof InProcessApi[G]> = InProcessApi[G][N] extends (
   ...given: infer Given
@@ -33,7 +33,7 @@ describe('the types of the functions in process', () => {
       'create' | 'list' | 'get' | 'update' | 'delete' | 'current'
     >();
     expectTypeOf<keyof InProcessApi['models']>().toEqualTypeOf<
-      'list' | 'listUser' | 'count' | 'get' | 'listEndpoints' | 'listZdrEndpoints'
+      'list' | 'listUser' | 'count' | 'get' | 'listEndpoints' | 'listZdrEndpoints' | 'retrieve'
     >();
     expectTypeOf<keyof Gateway>().toEqualTypeOf<
       keyof InProcessApi | 'fetch' | 'handle' | 'basePath' | 'as' | 'catalog' | 'explain' | 'ready' | 'state' | 'close'
@@ -46,7 +46,7 @@ describe('the types of the functions in process', () => {
     expectTypeOf<Of<'credentials', 'get'>['result']>().toEqualTypeOf<{ data: ShownCredential }>();
     expectTypeOf<Of<'apiKeys', 'create'>['result']>().toEqualTypeOf<{ data: ApiKey; key: string }>();
     expectTypeOf<Of<'apiKeys', 'current'>['result']>().toEqualTypeOf<{ data: CurrentApiKey }>();
-    expectTypeOf<Of<'models', 'list'>['result']>().toEqualTypeOf<{ data: ShownModel[] }>();
+    expectTypeOf<Of<'models', 'list'>['result']>().toEqualTypeOf<{ object: 'list'; data: ShownModel[] }>();
     expectTypeOf<Of<'models', 'count'>['result']>().toEqualTypeOf<{ data: { count: number } }>();
     expectTypeOf<Of<'workspaces', 'delete'>['result']>().toEqualTypeOf<{ deleted: true }>();
     expectTypeOf<Gateway['explain']>().returns.resolves.toEqualTypeOf<Explanation>();

@@ -12,11 +12,11 @@ import type {
   ToolChoice,
   Usage,
   WebSearchTool,
-} from '../../src/schema/chat.ts';
-import type { ChatChunk, ChunkDelta } from '../../src/schema/chunk.ts';
-import type { RouterAttempt, ServiceMetadata } from '../../src/schema/envelope.ts';
-import type { PluginRequest, pluginIds } from '../../src/schema/plugins.ts';
-import type { ProviderPreferences } from '../../src/schema/preferences.ts';
+} from '../../src/schema/chat/chat.ts';
+import type { ChatChunk, ChunkDelta } from '../../src/schema/chat/chunk.ts';
+import type { RouterAttempt, ServiceMetadata } from '../../src/schema/chat/envelope.ts';
+import type { PluginRequest, pluginIds } from '../../src/schema/chat/plugins.ts';
+import type { ProviderPreferences } from '../../src/schema/chat/preferences.ts';
 
 // Checked by the compiler in `npm run check`; at run time these tests only say that they were there.
 describe('schema types', () => {

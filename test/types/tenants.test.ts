@@ -1,10 +1,10 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { Caller } from '../../src/call/call.ts';
 import { defaultWorkspaceId, parseWorkspaceId, type WorkspaceId } from '../../src/call/workspace.ts';
-import type { ApiKeyRecord, ApiKeyStore } from '../../src/stores/api-keys.ts';
+import type { ApiKeyRecord, ApiKeyStore } from '../../src/stores/api-keys/index.ts';
 import type { Budgets, BudgetsOf } from '../../src/stores/budgets.ts';
 import type { Collection, PerWorkspace } from '../../src/stores/collection.ts';
-import type { Credentials } from '../../src/stores/credentials.ts';
+import type { Credentials } from '../../src/stores/credentials/index.ts';
 import type { Ledger } from '../../src/stores/ledger/ledger.ts';
 import type { Owners } from '../../src/stores/owners.ts';
 import type { Spending } from '../../src/stores/spending/spending.ts';

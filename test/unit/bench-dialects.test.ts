@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { eventsPerStream } from '../../bench/dialects/response.ts';
 import { type BenchStream, dialectNames, streamOf } from '../../bench/dialects/streams.ts';
 import { passThrough, type Translated, translate } from '../../bench/dialects/translate.ts';
-import { chunkFolder } from '../../src/convert/chunks.ts';
 import type { Dialect, StreamPart } from '../../src/dialects/dialect.ts';
 import { type DialectName, dialects } from '../../src/dialects/index.ts';
-import type { ChatChunk } from '../../src/schema/chunk.ts';
+import { chunkFolder } from '../../src/formats/chunks.ts';
+import type { ChatChunk } from '../../src/schema/chat/chunk.ts';
 
 /** The stream as its dialect alone reads it. */
 function decode({ dialect: name, chunks }: BenchStream): { parts: StreamPart[]; frames: number } {
@@ -89,6 +89,6 @@ describe('the streams of the dialects', () => {
     expect(end).toEqual({ kind: 'complete' });
     // The tool call, the first events of each kind, and the end.
     expect(decoded).toBeLessThan(stream.response.call.arguments.length + 10);
-    expect(dialectNames.filter((name) => dialects[name].nativeChunks)).toEqual(['openai-chat']);
+    expect(dialectNames.filter((name) => dialects[name].format === 'chat')).toEqual(['openai-chat']);
   });
 });

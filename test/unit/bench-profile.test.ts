@@ -12,7 +12,7 @@ describe('the summary of a profile', () => {
     'import a',
     '// src/pipeline/relay.ts',
     'function relay() {}',
-    '// adapters/node.ts',
+    '// adapters/hosts/node.ts',
     'function x() {}',
     '// node_modules/zod/v4/core/parse.js',
     'function parse() {}',
@@ -36,7 +36,7 @@ describe('the summary of a profile', () => {
   it('finds the source of a bundled line', () => {
     expect(locate('file:///p/dist/index.js', 0)).toBeNull();
     expect(locate('file:///p/dist/index.js', 2)).toBe('src/pipeline/relay.ts');
-    expect(locate('file:///p/dist/index.js', 4)).toBe('adapters/node.ts');
+    expect(locate('file:///p/dist/index.js', 4)).toBe('adapters/hosts/node.ts');
     expect(locate('file:///p/dist/index.js', 6)).toBe('zod');
     expect(locate('file:///p/other.js', 4)).toBeNull();
   });

@@ -10,7 +10,7 @@ import type { Rounds } from '../../bench/throughput.ts';
 import { endpointKey } from '../../src/call/facts.ts';
 import { createGateway, type Recorder, type RequestRecord } from '../../src/index.ts';
 import { planRoute } from '../../src/routing/plan.ts';
-import { providerPreferencesSchema } from '../../src/schema/preferences.ts';
+import { providerPreferencesSchema } from '../../src/schema/chat/preferences.ts';
 
 const url = 'http://127.0.0.1:9/v1';
 

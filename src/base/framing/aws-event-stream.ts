@@ -16,7 +16,7 @@ const decoder = new TextDecoder();
 
 class AwsFramer extends FrameBuffer implements Framer {
   readonly maxEventBytes: number;
-  /** Most frames have the headers of the one before: those are read once. */
+  /** The header bytes of the frame before: most frames have the same headers, so they are decoded once. */
   #headerBytes: Uint8Array | null = null;
   #headers: ReadonlyMap<string, string> = new Map();
 
@@ -37,13 +37,13 @@ class AwsFramer extends FrameBuffer implements Framer {
     return true;
   }
 
-  /** A frame says its length, so that one that is cut lacks more than an end mark. */
+  /** Returns false: a cut frame lacks more than an end mark, since a frame states its length. */
   last(): boolean {
     this.start = this.end;
     return false;
   }
 
-  /** The name is that of the event, or that of the exception in place of one. */
+  /** The name is that of the event, or of the exception that came in place of one. */
   read(): FrameEvent | null {
     const payloadAt = this.start + preludeBytes + uint32(this.buffer, this.start + 4);
     const headers = this.#headersTo(payloadAt);
@@ -63,7 +63,7 @@ class AwsFramer extends FrameBuffer implements Framer {
     const bytes = this.buffer.subarray(this.start + preludeBytes, payloadAt);
     if (this.#headerBytes === null || !isSame(bytes, this.#headerBytes)) {
       this.#headers = readHeaders(bytes, 0, bytes.length);
-      // The buffer is written to again.
+      // A copy, because later frames overwrite the buffer.
       this.#headerBytes = bytes.slice();
     }
     return this.#headers;
@@ -76,7 +76,7 @@ function isSame(bytes: Uint8Array, others: Uint8Array): boolean {
   return true;
 }
 
-/** @throws FramingError for a prelude that is none */
+/** @throws FramingError for an invalid prelude */
 function checkedSize(buffer: Uint8Array, at: number): number {
   if (crc32(buffer, at, at + 8) !== uint32(buffer, at + 8))
     throw new FramingError('the checksum of the start of a frame is wrong');
@@ -85,7 +85,7 @@ function checkedSize(buffer: Uint8Array, at: number): number {
   return size;
 }
 
-/** Only headers of type text are kept: the others mean nothing to a dialect. */
+/** Reads the headers of type text: a dialect uses no others. */
 function readHeaders(buffer: Uint8Array, from: number, to: number): Map<string, string> {
   const headers = new Map<string, string>();
   let at = from;

@@ -1,6 +1,6 @@
 import { lazily } from '../lazily.ts';
 
-/** Of the reflected polynomial 0xEDB88320, as in gzip and PNG. */
+/** The table of the reflected polynomial 0xEDB88320, as in gzip and PNG. */
 const table = lazily(() => {
   const values = new Uint32Array(256);
   for (let byte = 0; byte < 256; byte++) {

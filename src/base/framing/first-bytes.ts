@@ -1,9 +1,9 @@
-/** What JSON and HTML start with. */
+/** Tells whether JSON or HTML may start with this byte: `{`, `[` or `<`. */
 export function isBracket(byte: number | undefined): boolean {
   return byte === 123 || byte === 91 || byte === 60;
 }
 
-/** Where the text starts: behind white space and byte-order marks. */
+/** The position at which the text starts, after white space and byte-order marks. */
 export function startOfText(bytes: Uint8Array): number {
   let at = 0;
   for (;;) {

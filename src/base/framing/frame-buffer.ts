@@ -1,6 +1,6 @@
 const empty = new Uint8Array(0);
 
-/** Bytes that arrive over time, without copying them where a frame does not continue. What framers are built on. */
+/** The buffer that framers are built on. It does not copy bytes unless a frame continues in the next ones. */
 export class FrameBuffer {
   buffer: Uint8Array = empty;
   start = 0;

@@ -1,4 +1,4 @@
-/** What one frame of a stream holds. */
+/** The content of one frame of a stream. */
 export interface FrameEvent {
   /** The payload as text. */
   data: string;
@@ -13,11 +13,11 @@ export interface FrameEvent {
 export interface Framer {
   /** Bytes that are not yet an event. */
   readonly buffer: Uint8Array;
-  /** Where the current frame starts in `buffer`. */
+  /** The position in `buffer` at which the current frame starts. */
   readonly start: number;
-  /** Where the current frame ends. The next one starts here. */
+  /** The position at which the current frame ends and the next one starts. */
   readonly end: number;
-  /** Where the valid bytes of `buffer` end. */
+  /** The position at which the valid bytes of `buffer` end. */
   readonly length: number;
   /** A larger frame is an error. */
   readonly maxEventBytes: number;
@@ -34,27 +34,27 @@ export interface Framer {
   read(): FrameEvent | null;
   /** Moves past complete frames that the caller has dealt with itself. They start at `end`. */
   skipTo(position: number): void;
-  /** Lets go of memory that holds nothing any more. */
+  /** Frees memory that is not needed any more. */
   release(): void;
 }
 
-/** How a stream is cut into events. A framing knows nothing of what an event means: that is the dialect's. */
+/** Cuts a stream into events. A framing does not know the meaning of events: the dialect does. */
 export interface Framing {
   /** Name of the framing. */
   name: string;
   /** A framer for one stream. */
   framer(maxEventBytes: number): Framer;
   /**
-   * Whether a body is a stream of this framing. The content type is often wrong, so the first bytes decide.
-   * @param start   how the body starts, behind white space: each byte one character, or the text itself; may be the
+   * Tells whether a body is a stream of this framing. The content type is often wrong, so the first bytes decide.
+   * @param start   the start of the body, after white space: each byte one character, or the text itself; may be the
    *                complete body
-   * @param isAll   no more bytes will come
+   * @param isAll   true: no more bytes will come
    * @returns null: more bytes are needed to tell
    */
   recognises(start: string, isAll: boolean): boolean | null;
   /**
-   * For a body that was asked for as JSON: watches its bytes, and says true once they are a stream of this framing
-   * whose end has been said. The upstream may keep the connection open then.
+   * Makes a watcher for a body that was requested as JSON. The watcher returns true once the bytes are a stream of this
+   * framing and its end mark has come. The upstream may keep the connection open after that mark.
    */
   endWatch(): (bytes: Uint8Array) => boolean;
 }
@@ -69,7 +69,7 @@ export class EventTooLarge extends FramingError {
   }
 }
 
-/** For framings whose streams say their end by ending. */
+/** The watcher for framings without an end mark: the end of the body is the end of the stream. */
 export function endsByEnding(): () => boolean {
   return () => false;
 }

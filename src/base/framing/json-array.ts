@@ -13,13 +13,13 @@ const decoder = new TextDecoder();
 
 type Place = 'before the list' | 'between elements' | 'in an element' | 'behind the list';
 
-/** Each element of the list, which is an object, is a frame. */
+/** Cuts a list into frames: each element, which is an object, is a frame. */
 class JsonArrayFramer extends FrameBuffer implements Framer {
   readonly maxEventBytes: number;
   #place: Place = 'before the list';
-  /** How many bytes behind `end` have been looked at. */
+  /** The number of bytes after `end` that were scanned. */
   #scanned = 0;
-  /** Where the element starts, behind `end`. */
+  /** The position of the element, after `end`. */
   #elementAt = 0;
   #depth = 0;
   #isInText = false;
@@ -49,12 +49,12 @@ class JsonArrayFramer extends FrameBuffer implements Framer {
     }
     this.#scanned = at - from;
     if (this.#place === 'in an element') this.#checkSize(this.#scanned - this.#elementAt);
-    // What stands between elements need not be kept.
+    // Bytes between elements are not needed.
     else this.#skip(at);
     return false;
   }
 
-  /** An element that was cut is not one. */
+  /** Returns false: a cut element is no frame. */
   last(): boolean {
     this.start = this.end;
     return false;

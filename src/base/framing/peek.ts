@@ -1,14 +1,14 @@
 import { type ByteSource, joinBytes } from '../bytes.ts';
-import { UpstreamError } from '../upstream-error.ts';
+import { UpstreamError } from '../http/upstream-error.ts';
 import { startOfText } from './first-bytes.ts';
 import type { Framing } from './framing.ts';
 
-/** A source whose first bytes were looked at without taking them away. */
+/** A source whose first bytes were read without being taken away. */
 export interface Peeked extends ByteSource {
   isStream: boolean;
 }
 
-/** As many bytes as any framing needs to be recognised. */
+/** The most bytes that a framing needs to be recognised. */
 const longestStart = 16;
 /** More white space than this before a response is a flood. */
 const maxWhiteSpace = 64 * 1024;

@@ -1,4 +1,4 @@
-import { EventFramer } from '../sse.ts';
+import { EventFramer } from '../http/sse.ts';
 import { isBracket, startOfText } from './first-bytes.ts';
 import type { Framing } from './framing.ts';
 
@@ -12,7 +12,7 @@ const sentinelBytes = 'xdata: [DONE]'.length;
 export const serverSentEvents: Framing = {
   name: 'sse',
   framer: (maxEventBytes) => new EventFramer(maxEventBytes),
-  // JSON and HTML start unlike any stream of events.
+  // A stream of events never starts with the first character of JSON or HTML.
   recognises(start, isAll) {
     if (isBracket(start.charCodeAt(0))) return false;
     if (!isAll && start.length < longestFieldName && !start.includes(':')) return null;

@@ -1,4 +1,4 @@
-import type { CooldownSettings } from '../../schema/settings.ts';
+import type { CooldownSettings } from '../../schema/settings/settings.ts';
 
 /**
  * The time that the first attempt after a cooldown has to report its outcome. After that, another attempt may begin.
@@ -31,7 +31,7 @@ export interface Cooldown {
   failures: number;
   /** The start of the current attempt after a cooldown; 0: there is none. This instance only. */
   probeSinceMs: number;
-  /** Whether an attempt began since the requested cooldown did: its success ends that cooldown. This instance only. */
+  /** true: an attempt began after the requested cooldown did. Its success ends that cooldown. This instance only. */
   hasStartedSinceAsked: boolean;
 }
 
@@ -50,17 +50,17 @@ export function createCooldown(): Cooldown {
   };
 }
 
-/** Whether failures in a row started a cooldown, and no success has ended it. */
+/** Tells whether failures in a row started a cooldown, and no success has ended it. */
 export function isTripped({ sinceMs, okMs }: Cooldown): boolean {
   return sinceMs > okMs;
 }
 
-/** Whether a pause was requested, and no success has ended it. */
+/** Tells whether a pause was requested, and no success has ended it. */
 export function isAsked({ askedSinceMs, askedClearedMs }: Cooldown): boolean {
   return askedSinceMs > askedClearedMs;
 }
 
-/** Whether the cooldown after failures is on and not yet half open. */
+/** Tells whether the cooldown after failures is on and not yet half open. */
 export function coolsDownAfterFailures(cooldown: Cooldown, nowMs: number): boolean {
   return isTripped(cooldown) && cooldown.untilMs > nowMs;
 }
@@ -81,7 +81,7 @@ function probedUntil({ probeSinceMs }: Cooldown, nowMs: number): number {
 }
 
 /**
- * An attempt begins.
+ * Begins an attempt.
  * @returns false: another attempt is finding out whether the endpoint works again, so this one should not begin
  */
 export function start(cooldown: Cooldown, nowMs: number): boolean {
@@ -92,7 +92,7 @@ export function start(cooldown: Cooldown, nowMs: number): boolean {
   return true;
 }
 
-/** An attempt has ended and says nothing about the endpoint. */
+/** Ends an attempt that tells nothing about the endpoint. */
 export function endProbe(cooldown: Cooldown): void {
   cooldown.probeSinceMs = 0;
 }

@@ -12,11 +12,11 @@ export interface Entry {
   others: Map<string, Series> | null;
   /** The sum of `others`, for the two spans that requests need; null: no others. See `combine`. */
   combined: Series | null;
-  /** For everybody. */
+  /** The cooldown for all workspaces. */
   cooldown: Cooldown;
-  /** By workspace, those that have met failures; null: none has, or the key is of one workspace already. */
+  /** By workspace: the failures that it met; null: no workspace has met any, or the key belongs to one workspace. */
   witnesses: Map<WorkspaceId, Witness> | null;
-  /** Grows with each success and each cooldown, with which the failures of witnesses count anew. */
+  /** Grows with each success and each cooldown. The failures of witnesses then count from zero again. */
   round: number;
   /** The time of the last failure that no request can provoke. */
   provenMs: number;
@@ -30,9 +30,9 @@ export interface Entry {
 }
 
 /**
- * What one workspace has met at an endpoint with the operator's credential. A prompt can provoke most failures, so what
- * one workspace meets leaves the endpoint alone for that workspace. For all of them it counts together with what
- * another workspace has met.
+ * The failures that one workspace has met at an endpoint with the operator's credential. A prompt can provoke most
+ * failures. So the failures of one workspace start a cooldown only for that workspace. A cooldown for all workspaces
+ * needs the failures of another workspace as well.
  */
 export interface Witness {
   /** For this workspace alone. */
@@ -55,13 +55,13 @@ export interface Figures {
   throughput: Percentiles | null;
 }
 
-/** With fewer values, there is no percentile and no uptime. */
+/** The fewest values for a percentile or an uptime. */
 export const minSamples = 5;
-/** With fewer values, there is no p95: it would be the one slow response. */
+/** The fewest values for a p95: with fewer, it would be the one slow response. */
 const minSamplesForP95 = 20;
 /** The shortest time between two computations of percentiles. */
 const figuresMs = 1_000;
-/** An outage is at least one failure, and at least this part of the attempts. */
+/** The smallest part of failed attempts that is an outage. There must also be at least one failure. */
 const outagePart = 0.2;
 
 export function createEntry(): Entry {
@@ -92,8 +92,8 @@ function shortSeries({ series, combined }: Entry): Series[] {
 }
 
 /**
- * Whether at least one attempt in the last 30 s failed, and at least a fifth of them. Rate-limited attempts do not
- * count.
+ * Tells whether at least one attempt in the last 30 s failed, and at least a fifth of them. Rate-limited attempts do
+ * not count.
  * @param slot  the number of the current slot, so that a caller with many keys computes it once
  */
 export function hasOutage(entry: Entry, nowMs: number, slot = slotNumber(last30s, nowMs)): boolean {
@@ -106,7 +106,7 @@ export function hasOutage(entry: Entry, nowMs: number, slot = slotNumber(last30s
 }
 
 /**
- * Computed at most once a second, and only after a change.
+ * The figures of the last 5 min. They are computed at most once a second, and only after a change.
  * @param slot  the number of the current slot, so that a caller with many keys computes it once
  */
 export function figuresOf(entry: Entry, nowMs: number, slot = slotNumber(last5m, nowMs)): Figures {
@@ -138,7 +138,7 @@ export function throughputOf(total: Total): Percentiles | null {
   return total.total < minSamples ? null : percentiles(total, lowest.tokensPerSecond, percentileReached);
 }
 
-/** In percent. @returns null: too few attempts that were not rate-limited */
+/** The uptime in percent. @returns null: too few attempts that were not rate-limited */
 export function uptimeOf({ ok, failed }: { ok: number; failed: number }): number | null {
   return ok + failed < minSamples ? null : (ok / (ok + failed)) * 100;
 }

@@ -1,4 +1,5 @@
-import type { CooldownSettings } from '../../schema/settings.ts';
+import type { FairCache } from '../../base/fair-cache.ts';
+import type { CooldownSettings } from '../../schema/settings/settings.ts';
 import type { HealthKind } from '../../stores/health-records.ts';
 import { type Cooldown, merge, type SharedCooldown } from './cooldown.ts';
 import { createEntry, type Entry } from './entry.ts';
@@ -7,7 +8,8 @@ import { decodeRecord, type SharedRecord } from './shared-record.ts';
 import { weigh, witnessOf } from './witness.ts';
 
 /**
- * The observations of other instances. They stand beside our own, and the next record of an instance replaces its last.
+ * The observations of other instances. They are kept beside our own, and the next record of an instance replaces its
+ * last.
  */
 export interface Peers {
   /**
@@ -32,13 +34,18 @@ interface Peer {
 export interface PeersDeps {
   /** The id of our own records. */
   instance: string;
-  entries: { peek(key: string): Entry | undefined; set(key: string, entry: Entry): unknown };
+  entries: Pick<FairCache<string, Entry>, 'peek' | 'set'>;
   /** No cooldown after failures that is taken over from another instance is longer than these allow. */
   settings: CooldownSettings;
 }
 
 /** An instance counts as gone this long after its last record of a kind. */
 const silentMs: Record<HealthKind, number> = { recent: 30 * 60_000, history: 24 * 3_600_000 };
+/**
+ * The group of keys that only other instances know, until a workspace uses them here. A workspace may make other
+ * instances share many keys.
+ */
+const groupOfPeers = 'peers';
 /** The longest requested cooldown that is taken over from another instance. */
 const maxAskedMs = 24 * 3_600_000;
 
@@ -59,7 +66,7 @@ export function createPeers({ instance, entries, settings }: PeersDeps): Peers {
     const known = entries.peek(key);
     if (known !== undefined) return known;
     const entry = createEntry();
-    entries.set(key, entry);
+    entries.set(groupOfPeers, key, entry);
     return entry;
   }
 

@@ -12,7 +12,7 @@ export interface SharedEntry {
   slots: { span: Span; slot: Slot }[];
   /** See `Entry`. */
   provenMs: number;
-  /** What single workspaces have met. */
+  /** The failures that single workspaces have met. */
   witnesses: { workspaceId: WorkspaceId; failedMs: number; cooldown: SharedCooldown }[];
 }
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
+import type { FairCache } from '../../base/fair-cache.ts';
 import { isUuid } from '../../base/ids.ts';
-import type { CooldownSettings } from '../../schema/settings.ts';
+import type { CooldownSettings } from '../../schema/settings/settings.ts';
 import type { HealthKind, HealthRecords } from '../../stores/health-records.ts';
 import { type StoreLogger, writeLog } from '../../stores/storage/logger.ts';
 import { nameOfError } from '../../stores/storage/outage.ts';
@@ -16,11 +17,11 @@ import { encodeRecord, type SharedEntry } from './shared-record.ts';
  * process alive. Sharing fails open: without the store, each instance uses its own observations only.
  */
 export interface Sharing {
-  /** To be called when a request needs health data. */
+  /** Called when a request needs health data. */
   touch(): void;
-  /** To be called after each observation. */
+  /** Called after each observation. */
   changed(): void;
-  /** Writes a last time. Takes at most the time limit of a few store calls. Never rejects. */
+  /** Writes a last time. Takes at most the time of a few store calls. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -30,17 +31,19 @@ export interface SharingDeps {
   /** A name that no other instance has. */
   instance: string;
   logger: StoreLogger | null;
-  /** The most recently used first. */
-  entries: PeersDeps['entries'] & { entries(): Iterable<[string, Entry]> };
+  entries: PeersDeps['entries'] & Pick<FairCache<string, Entry>, 'byGroup'>;
   settings: CooldownSettings;
 }
 
 const everyMs = 2_000;
 const historyEveryMs = 60_000;
 const warnEveryMs = 60_000;
-/** The most endpoints in a record, those with most attempts; and also the most keys that are in cooldown. */
+/**
+ * The most endpoints in a record: those with most attempts; and also the most keys in cooldown. If there are more, each
+ * workspace gets an equal share, so that a workspace with a hundred keys does not push out those of others.
+ */
 const maxShared = 100;
-/** For this long after a cooldown began, its end is shared as well. */
+/** The time after the start of a cooldown for which its end is shared as well. */
 const shareCooldownsMs = 300_000;
 
 export function createSharing({ clock, records, instance, logger, entries, settings }: SharingDeps): Sharing {
@@ -51,7 +54,7 @@ export function createSharing({ clock, records, instance, logger, entries, setti
   let isClosed = false;
   let ranMs = Number.NEGATIVE_INFINITY;
   let warnedMs = Number.NEGATIVE_INFINITY;
-  /** The number of observations, and how many of them the store has in `recent` and in `history`. */
+  /** The number of observations, and the numbers up to which the store has them in `recent` and in `history`. */
   let [changes, inRecent, inHistory] = [0, 0, 0];
   let [historyWrittenMs, historyReadMs] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY];
 
@@ -130,37 +133,30 @@ export function createSharing({ clock, records, instance, logger, entries, setti
       slots: slotsIn(entry, nowMs, (span, endMs) => span < last30m || endMs >= historyWrittenMs),
     }));
     const keys = new Set(sharedEntries.map(({ key }) => key));
-    let cooldowns = 0;
-    for (const [key, entry] of entries.entries()) {
-      if (keys.has(key)) continue;
-      const { cooldown, provenMs } = entry;
-      const witnesses = toldWitnesses(entry, nowMs);
-      if (witnesses.length === 0 && !isToTell(cooldown, nowMs)) continue;
-      sharedEntries.push({ key, cooldown, slots: [], provenMs, witnesses });
-      if (++cooldowns === maxShared) break;
-    }
+    const further = inTurn(
+      entries.byGroup().map((group) => toldCooldowns(group, keys, nowMs)),
+      maxShared,
+    );
+    sharedEntries.push(...further);
     return encodeRecord({ atMs: nowMs, entries: sharedEntries });
   }
 
   function historyText(nowMs: number): string {
-    const sharedEntries: SharedEntry[] = [];
-    for (const [key, entry] of entries.entries()) {
-      if (isOwn(key)) continue;
-      const slots = slotsIn(entry, nowMs, (span) => span >= last30m);
-      if (slots.length > 0) sharedEntries.push({ key, cooldown: null, slots, provenMs: -1, witnesses: [] });
-      if (sharedEntries.length === maxShared) break;
-    }
-    return encodeRecord({ atMs: nowMs, entries: sharedEntries });
+    const told = inTurn(
+      entries.byGroup().map((group) => historyOf(group, nowMs)),
+      maxShared,
+    );
+    return encodeRecord({ atMs: nowMs, entries: told });
   }
 
   function mostActive(nowMs: number): [string, Entry][] {
-    const active: { key: string; entry: Entry; attempts: number }[] = [];
-    for (const [key, entry] of entries.entries()) {
-      const attempts = isOwn(key) ? 0 : activityOf(entry, nowMs);
-      if (attempts > 0) active.push({ key, entry, attempts });
-    }
-    if (active.length > maxShared) active.sort((a, b) => b.attempts - a.attempts);
-    return active.slice(0, maxShared).map(({ key, entry }) => [key, entry]);
+    const active = entries.byGroup().map((group) =>
+      group
+        .map(([key, entry]) => ({ key, entry, attempts: isOwn(key) ? 0 : activityOf(entry, nowMs) }))
+        .filter(({ attempts }) => attempts > 0)
+        .sort((a, b) => b.attempts - a.attempts),
+    );
+    return inTurn(active, maxShared).map(({ key, entry }) => [key, entry]);
   }
 
   return {
@@ -179,17 +175,50 @@ export function createSharing({ clock, records, instance, logger, entries, setti
   };
 }
 
+type Group = readonly (readonly [key: string, entry: Entry])[];
+
+/** @param keys  keys that are already in the record */
+function* toldCooldowns(group: Group, keys: ReadonlySet<string>, nowMs: number): Generator<SharedEntry> {
+  for (const [key, entry] of group) {
+    const { cooldown, provenMs } = entry;
+    if (keys.has(key)) continue;
+    const witnesses = toldWitnesses(entry, nowMs);
+    if (witnesses.length > 0 || isToTell(cooldown, nowMs)) yield { key, cooldown, slots: [], provenMs, witnesses };
+  }
+}
+
+function* historyOf(group: Group, nowMs: number): Generator<SharedEntry> {
+  for (const [key, entry] of group) {
+    const slots = isOwn(key) ? [] : slotsIn(entry, nowMs, (span) => span >= last30m);
+    if (slots.length > 0) yield { key, cooldown: null, slots, provenMs: -1, witnesses: [] };
+  }
+}
+
+/** Takes the first of each list, then the second of each, and so on. Reads nothing beyond `max`. */
+function inTurn<T>(lists: readonly Iterable<T>[], max: number): T[] {
+  const taken: T[] = [];
+  for (let open = lists.map((list) => list[Symbol.iterator]()); open.length > 0; ) {
+    open = open.filter((list) => {
+      if (taken.length === max) return false;
+      const { done, value } = list.next();
+      if (done !== true) taken.push(value);
+      return done !== true;
+    });
+  }
+  return taken;
+}
+
 function isDue(doneMs: number, nowMs: number): boolean {
   return Math.abs(nowMs - doneMs) >= historyEveryMs;
 }
 
-/** Whether a cooldown is on, or began a short time ago. */
+/** Tells whether a cooldown is on, or began a short time ago. */
 function isToTell(cooldown: Cooldown, nowMs: number): boolean {
   const begunMs = Math.max(cooldown.sinceMs, cooldown.askedSinceMs);
   return begunMs >= nowMs - shareCooldownsMs || cooldownUntil(cooldown, nowMs) !== undefined;
 }
 
-/** What single workspaces have met lately. */
+/** The recent failures of single workspaces. */
 function toldWitnesses({ witnesses }: Entry, nowMs: number): SharedEntry['witnesses'] {
   const told: SharedEntry['witnesses'] = [];
   for (const [workspaceId, { cooldown, failedMs }] of witnesses ?? []) {
@@ -213,8 +242,8 @@ function slotsIn(
 }
 
 /**
- * Whether a key is for an endpoint that is reached with a credential of a workspace (BYOK). Its statistics mean nothing
- * to others, but its cooldowns count for all instances. See `healthKey`.
+ * Tells whether a key is for an endpoint that is reached with a credential of a workspace (BYOK). Its statistics mean
+ * nothing to others, but its cooldowns count for all instances. See `healthKey`.
  */
 function isOwn(key: string): boolean {
   return isUuid(key.slice(key.lastIndexOf(' ') + 1));

@@ -1,12 +1,12 @@
 import type { WorkspaceId } from '../../call/workspace.ts';
-import type { CooldownSettings } from '../../schema/settings.ts';
+import type { CooldownSettings } from '../../schema/settings/settings.ts';
 import { ask, begin, createCooldown, endProbe, fail, isAsked, isTripped } from './cooldown.ts';
 import type { Entry, Witness } from './entry.ts';
 
-/** Workspaces that are remembered for an endpoint; of more, the latest. Two are enough to tell that it is down. */
+/** The most workspaces that are remembered for an endpoint, the latest ones. Two are enough to tell that it is down. */
 const maxWitnesses = 100;
 
-/** What a workspace has met at an endpoint, made where there is nothing yet. */
+/** The witness of a workspace at an endpoint. Makes it if there is none. */
 export function witnessOf(entry: Entry, workspaceId: WorkspaceId): Witness {
   entry.witnesses ??= new Map();
   const known = entry.witnesses.get(workspaceId);
@@ -20,7 +20,7 @@ export function witnessOf(entry: Entry, workspaceId: WorkspaceId): Witness {
   return witness;
 }
 
-/** An attempt of a workspace failed in a way that its request may have provoked. */
+/** Notes a failed attempt of a workspace, which its request may have provoked. */
 export function failFor(entry: Entry, workspaceId: WorkspaceId, nowMs: number, settings: CooldownSettings): void {
   const { cooldown } = entry;
   const witness = noteFailure(entry, workspaceId, nowMs);
@@ -31,7 +31,7 @@ export function failFor(entry: Entry, workspaceId: WorkspaceId, nowMs: number, s
   }
   endProbe(cooldown);
   if (cooldown.untilMs > nowMs) return;
-  // It was the attempt after a cooldown. The workspace has had its turn: the next is another's.
+  // This was the attempt after a cooldown. The next attempt belongs to another workspace.
   endProbe(witness.cooldown);
   begin(witness.cooldown, nowMs, settings, Math.max(witness.cooldown.lengthMs, cooldown.lengthMs) * 2);
   if (inRound(entry).length < 2) return;
@@ -39,26 +39,26 @@ export function failFor(entry: Entry, workspaceId: WorkspaceId, nowMs: number, s
   entry.round++;
 }
 
-/** An attempt of a workspace failed in a way that no request can provoke. */
+/** Notes a failed attempt of a workspace, which no request can provoke. */
 export function failForAll(entry: Entry, workspaceId: WorkspaceId, nowMs: number, settings: CooldownSettings): void {
   fail(noteFailure(entry, workspaceId, nowMs).cooldown, nowMs, settings);
   entry.provenMs = nowMs;
   fail(entry.cooldown, nowMs, settings);
 }
 
-/** A provider asked a workspace for a pause. */
+/** Notes that a provider asked a workspace for a pause. */
 export function askFor(entry: Entry, workspaceId: WorkspaceId, nowMs: number, untilMs: number): void {
   ask(witnessOf(entry, workspaceId).cooldown, nowMs, untilMs);
   weighPauses(entry, nowMs);
 }
 
-/** Starts the cooldowns for all for which the witnesses, those of other instances too, are enough. */
+/** Starts the cooldowns for all workspaces for which there are enough witnesses, also those of other instances. */
 export function weigh(entry: Entry, nowMs: number, settings: CooldownSettings): void {
   weighPauses(entry, nowMs);
   const { cooldown } = entry;
   if (isTripped(cooldown)) return;
   const { failuresToCooldown } = settings;
-  // No workspace counts for more than half of it, however often it fails.
+  // A workspace counts for at most half of the needed failures, however often it fails.
   const most = Math.ceil(failuresToCooldown / 2);
   let [workspaces, failures] = [0, cooldown.failures];
   for (const witness of entry.witnesses?.values() ?? []) {
@@ -72,7 +72,7 @@ export function weigh(entry: Entry, nowMs: number, settings: CooldownSettings): 
   entry.round++;
 }
 
-/** Whether a workspace has met failures since `sinceMs`, or enough others have. @param workspaceId  null: any */
+/** Tells whether a workspace has met failures since `sinceMs`, or enough others have. @param workspaceId  null: any */
 export function isWitnessed(entry: Entry, workspaceId: WorkspaceId | null, sinceMs: number): boolean {
   const { witnesses, provenMs } = entry;
   if (witnesses === null || workspaceId === null || provenMs >= sinceMs) return true;
@@ -97,18 +97,18 @@ function inRound({ witnesses, round }: Entry): Witness[] {
   return [...(witnesses?.values() ?? [])].filter((one) => one.round === round && one.failures > 0);
 }
 
-/** Of a workspace that another instance knows of, only the cooldown is known. */
+/** The failures of a witness. Another instance tells only the cooldown of its workspaces, not their failures. */
 function failuresOf({ round, failures, cooldown }: Witness, entry: Entry, most: number): number {
   const isResting = isTripped(cooldown) && cooldown.sinceMs > entry.cooldown.okMs;
   return Math.max(round === entry.round ? failures : 0, isResting ? most : 0);
 }
 
-/** Two workspaces that were asked for a pause are enough, until the earlier of the two ends. */
+/** Starts a pause for all when two workspaces were asked for one. It ends with the earlier of the two. */
 function weighPauses(entry: Entry, nowMs: number): void {
   let [latest, second] = [0, 0];
   for (const { cooldown } of entry.witnesses?.values() ?? []) {
     const { askedSinceMs, askedUntilMs } = cooldown;
-    // A success of anybody since then says that the pause was not for all.
+    // A success of any workspace since then shows that the pause was not for all.
     if (!isAsked(cooldown) || askedSinceMs <= entry.cooldown.okMs) continue;
     if (askedUntilMs > latest) [latest, second] = [askedUntilMs, latest];
     else second = Math.max(second, askedUntilMs);

@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../base/upstream-error.ts';
+import { UpstreamError } from '../../base/http/upstream-error.ts';
 import type { Loose } from '../../base/values.ts';
 import { errorIn as commonErrorIn, decodeError as decodeCommonError } from '../openai-chat/errors.ts';
 

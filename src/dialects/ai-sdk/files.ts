@@ -1,5 +1,5 @@
 import type { Loose } from '../../base/values.ts';
-import type { ContentPart } from '../../schema/chat.ts';
+import type { ContentPart } from '../../schema/chat/chat.ts';
 import { readDataUrl } from '../shared/data-url.ts';
 import type { Dropped } from '../shared/left-out.ts';
 import { unsupported } from '../shared/unsupported.ts';

@@ -1,23 +1,18 @@
-import { cleanText } from '../../base/clean-text.ts';
+import { cleanText } from '../../base/text/clean-text.ts';
 import { isObject } from '../../base/values.ts';
-import type { FinishReason } from '../../schema/chat.ts';
+import type { Finish } from '../shared/response/chunks.ts';
+import { finishReasons } from '../shared/response/finish-reasons.ts';
 
-const finishReasons = new Map<unknown, FinishReason>([
-  ['stop', 'stop'],
-  ['length', 'length'],
-  ['content-filter', 'content_filter'],
-  ['tool-calls', 'tool_calls'],
-  ['other', 'stop'],
+const reasonOf = finishReasons({
+  stop: 'stop',
+  length: 'length',
+  'content-filter': 'content_filter',
+  'tool-calls': 'tool_calls',
+  other: 'stop',
   // The response was broken off: calling it complete would be a lie.
-  ['error', 'error'],
-  ['interrupted', 'error'],
-]);
-
-/** Why a response ended, in our word and in that of the model's provider. */
-export interface Finish {
-  reason: FinishReason;
-  native: string | null;
-}
+  error: 'error',
+  interrupted: 'error',
+});
 
 /**
  * Reads `{ unified, raw }`.
@@ -28,7 +23,5 @@ export function readFinish(value: unknown, calledTools: boolean): Finish | null 
   if (!isObject(value) || typeof value.unified !== 'string') return null;
   const { unified, raw } = value;
   const native = typeof raw === 'string' && raw !== '' ? cleanText(raw, 100) : unified;
-  const reason = finishReasons.get(unified) ?? 'stop';
-  if (reason === 'tool_calls' && !calledTools) return { reason: 'stop', native };
-  return { reason: reason === 'stop' && calledTools ? 'tool_calls' : reason, native };
+  return { finish_reason: reasonOf(unified, calledTools), native_finish_reason: native };
 }

@@ -1,6 +1,6 @@
 import { JsonError, parseJson } from '../../base/json.ts';
 import { isObject, type Loose } from '../../base/values.ts';
-import type { AssistantMessage } from '../../schema/chat.ts';
+import type { AssistantMessage, ReasoningDetail } from '../../schema/chat/chat.ts';
 
 /**
  * What a model's provider notes on a part, by its name, such as `{ anthropic: { signature } }`. The model wants it back
@@ -16,26 +16,26 @@ const mark = 'ai-sdk-v4';
 const idOf = { reasoning: mark, text: `${mark}:text`, call: (id: string) => `${mark}:call:${id}` } as const;
 
 /** A thought, to be sent back. */
-export function thoughtDetail(text: string, index: number): Loose {
+export function thoughtDetail(text: string, index: number): ReasoningDetail {
   return { type: 'reasoning.text', text, id: idOf.reasoning, format: 'unknown', index };
 }
 
 /** Notes on a thought, to be sent back: signatures, encrypted thoughts. */
-export function notesDetail(metadata: Metadata, index: number): Loose {
+export function notesDetail(metadata: Metadata, index: number): ReasoningDetail {
   return encrypted(idOf.reasoning, metadata, index);
 }
 
 /** Notes on the text of a response. */
-export function textNotesDetail(metadata: Metadata, index: number): Loose {
+export function textNotesDetail(metadata: Metadata, index: number): ReasoningDetail {
   return encrypted(idOf.text, metadata, index);
 }
 
 /** Notes on a tool call. */
-export function callNotesDetail(callId: string, metadata: Metadata, index: number): Loose {
+export function callNotesDetail(callId: string, metadata: Metadata, index: number): ReasoningDetail {
   return encrypted(idOf.call(callId), metadata, index);
 }
 
-function encrypted(id: string, metadata: Metadata, index: number): Loose {
+function encrypted(id: string, metadata: Metadata, index: number): ReasoningDetail {
   return { type: 'reasoning.encrypted', data: JSON.stringify(metadata), id, format: 'unknown', index };
 }
 

@@ -1,6 +1,6 @@
 import { JsonError, parseJson } from '../../base/json.ts';
 import { isObject, type Loose } from '../../base/values.ts';
-import type { AssistantMessage, CacheControl, ChatMessage, ContentPart, ToolMessage } from '../../schema/chat.ts';
+import type { AssistantMessage, CacheControl, ChatMessage, ContentPart, ToolMessage } from '../../schema/chat/chat.ts';
 import { type CalledTools, calledTools } from '../shared/called-tools.ts';
 import type { Dropped } from '../shared/left-out.ts';
 import { unsupported } from '../shared/unsupported.ts';

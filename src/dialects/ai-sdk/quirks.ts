@@ -27,4 +27,5 @@ export const aiSdkQuirks = lazily(() =>
     generatesOn: z.boolean().optional(),
   }),
 );
+/** How a provider differs in the dialect `ai-sdk`. */
 export interface AiSdkQuirks extends z.infer<ReturnType<typeof aiSdkQuirks>> {}

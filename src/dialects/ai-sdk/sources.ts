@@ -1,13 +1,16 @@
 import { isIndex, isObject, type Loose } from '../../base/values.ts';
 
+/** A note on the text. */
+type Annotation = Loose & { type: string };
+
 /** What a response is based on, as annotations. */
 export interface Sources {
   /** A source of the response as a whole. */
   add(source: unknown): void;
   /** The sources of a text. @param offset  how much text stands before it */
-  cited(citations: unknown, offset: number): Loose[];
+  cited(citations: unknown, offset: number): Annotation[];
   /** The sources that no text cites, once the response has ended. */
-  rest(): Loose[];
+  rest(): Annotation[];
 }
 
 /** Models give the source of a citation twice: with the text that it supports, and as a source of the whole. */
@@ -39,7 +42,7 @@ function keyOf({ sourceType, url, id }: Loose): string {
   return sourceType === 'url' ? `url ${textOf(url)}` : `document ${textOf(id)}`;
 }
 
-function annotationOf(source: Loose, place: Loose, cited: string): Loose | null {
+function annotationOf(source: Loose, place: Loose, cited: string): Annotation | null {
   const { sourceType, url, id, title, filename } = source;
   if (sourceType === 'url' && typeof url === 'string' && /^https?:/i.test(url))
     return { type: 'url_citation', url_citation: { url, title: textOf(title) || url, content: cited, ...place } };

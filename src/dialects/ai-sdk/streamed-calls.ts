@@ -1,17 +1,18 @@
 import type { Loose } from '../../base/values.ts';
-import { argumentsText, badResponse, toolCallIds } from '../shared/values.ts';
+import type { ChunkDelta } from '../../schema/chat/chunk.ts';
+import { argumentsText, badResponse, type ToolCallIds } from '../shared/values.ts';
 import { callNotesDetail, type Metadata } from './metadata.ts';
 
-/** Tool calls of one stream. Each method returns the delta for the client; null: there is nothing to say. */
+/** Tool calls of one response. Each method returns what is to be said to the client. */
 export interface StreamedCalls {
   /** A call whose arguments will come in pieces. */
-  start(event: Loose): Loose | null;
+  start(event: Loose): ChunkDelta[];
   /** More of the arguments. */
-  add(event: Loose): Loose | null;
+  add(event: Loose): ChunkDelta[];
   /** A complete call, which may have come in pieces before. */
-  complete(event: Loose, notes: Metadata | null): Loose | null;
+  complete(event: Loose, notes: Metadata | null): ChunkDelta[];
   /** Gives arguments to calls that have none. */
-  endAll(): Loose[];
+  endAll(): ChunkDelta[];
   /** How many calls the client has to answer. */
   count(): number;
 }
@@ -23,60 +24,60 @@ interface Call {
   hasBegun: boolean;
   /** true: the pieces are no JSON; the complete call has them as JSON. */
   isText: boolean;
+  /** true: what comes under the same id is another call. */
+  isComplete: boolean;
 }
 
 /** @param nextDetail  numbers reasoning details, in which the notes on calls are */
-export function streamedCalls(nextDetail: () => number): StreamedCalls {
+export function streamedCalls(ids: ToolCallIds, nextDetail: () => number): StreamedCalls {
   /** By the model's id. null: the provider answers the call itself, which is none of the client's business. */
   const calls = new Map<unknown, Call | null>();
-  const ids = toolCallIds();
   let count = 0;
 
-  function begin(given: unknown, name: unknown, text: string, isText: boolean): { call: Call; delta: Loose } {
+  function begin(given: unknown, name: unknown, isText: boolean, text = ''): { call: Call; deltas: ChunkDelta[] } {
     if (typeof name !== 'string' || name === '') throw badResponse('The model called a tool without a name.');
-    const call: Call = { index: count, id: ids.take(given) ?? ids.make(count), hasBegun: text !== '', isText };
-    count++;
+    const index = count++;
+    const id = ids.take(given) ?? ids.make(index);
+    const call: Call = { index, id, hasBegun: text !== '', isText, isComplete: false };
     calls.set(given, call);
-    return {
-      call,
-      delta: {
-        tool_calls: [{ index: call.index, id: call.id, type: 'function', function: { name, arguments: text } }],
-      },
-    };
+    return { call, deltas: [{ tool_calls: [{ index, id, type: 'function', function: { name, arguments: text } }] }] };
   }
 
-  function start({ id, toolName, providerExecuted, inputEncoding }: Loose): Loose | null {
-    if (calls.has(id)) return null;
-    if (providerExecuted !== true) return begin(id, toolName, '', inputEncoding === 'text').delta;
+  function start({ id, toolName, providerExecuted, inputEncoding }: Loose): ChunkDelta[] {
+    if (isOpen(calls.get(id))) return [];
+    if (providerExecuted !== true) return begin(id, toolName, inputEncoding === 'text').deltas;
     calls.set(id, null);
-    return null;
+    return [];
   }
 
-  function add({ id, delta }: Loose): Loose | null {
+  function add({ id, delta }: Loose): ChunkDelta[] {
     const call = calls.get(id);
     if (call === undefined) throw badResponse('The model gave a part of a tool call that has not begun.');
-    if (call === null || call.isText || typeof delta !== 'string' || delta === '') return null;
+    if (call === null || call.isText || typeof delta !== 'string' || delta === '') return [];
     call.hasBegun = true;
     return more(call, delta);
   }
 
-  function complete(event: Loose, notes: Metadata | null): Loose | null {
+  function complete(event: Loose, notes: Metadata | null): ChunkDelta[] {
     const { toolCallId, toolName, input, providerExecuted } = event;
     const known = calls.get(toolCallId);
     if (known === null || providerExecuted === true) {
       calls.set(toolCallId, null);
-      return null;
+      return [];
     }
     const text = argumentsText(input) || '{}';
-    const { call, delta } =
-      known === undefined ? begin(toolCallId, toolName, text, false) : { call: known, delta: rest(known, text) };
-    if (notes === null) return delta;
-    return { ...delta, reasoning_details: [callNotesDetail(call.id, notes, nextDetail())] };
+    const { call, deltas } =
+      known !== undefined && isOpen(known)
+        ? { call: known, deltas: rest(known, text) }
+        : begin(toolCallId, toolName, false, text);
+    call.isComplete = true;
+    if (notes !== null) deltas.push({ reasoning_details: [callNotesDetail(call.id, notes, nextDetail())] });
+    return deltas;
   }
 
   /** Where pieces came, they were all of it. */
-  function rest(call: Call, text: string): Loose | null {
-    if (call.hasBegun) return null;
+  function rest(call: Call, text: string): ChunkDelta[] {
+    if (call.hasBegun) return [];
     call.hasBegun = true;
     return more(call, text);
   }
@@ -85,12 +86,15 @@ export function streamedCalls(nextDetail: () => number): StreamedCalls {
     start,
     add,
     complete,
-    endAll: () =>
-      [...calls.values()].map((call) => (call === null ? null : rest(call, '{}'))).filter((delta) => delta !== null),
+    endAll: () => [...calls.values()].flatMap((call) => (call === null ? [] : rest(call, '{}'))),
     count: () => count,
   };
 }
 
-function more({ index }: Call, text: string): Loose {
-  return { tool_calls: [{ index, function: { arguments: text } }] };
+function isOpen(call: Call | null | undefined): boolean {
+  return call === null || call?.isComplete === false;
+}
+
+function more({ index }: Call, text: string): ChunkDelta[] {
+  return [{ tool_calls: [{ index, function: { arguments: text } }] }];
 }

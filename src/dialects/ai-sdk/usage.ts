@@ -1,6 +1,7 @@
 import { isObject, type Loose } from '../../base/values.ts';
-import type { Usage } from '../../schema/chat.ts';
-import { tokenCount } from '../shared/counts.ts';
+import type { Usage } from '../../schema/chat/chat.ts';
+import { tokenCount } from '../shared/response/counts.ts';
+import { usageOf } from '../shared/response/usage.ts';
 
 /**
  * Reads the usage of a call. Totals include all their parts.
@@ -14,18 +15,13 @@ export function readUsage(raw: unknown): Usage | null {
   const prompt = total(input, ['noCache', 'cacheRead', 'cacheWrite']);
   const completion = total(output, ['text', 'reasoning']);
   if (prompt === null || completion === null) return null;
-  const written = tokenCount(input.cacheWrite);
-  const reasoning = tokenCount(output.reasoning);
-  return {
-    prompt_tokens: prompt,
-    completion_tokens: completion,
-    total_tokens: prompt + completion,
-    prompt_tokens_details: {
-      cached_tokens: Math.min(tokenCount(input.cacheRead) ?? 0, prompt),
-      ...(written ? { cache_write_tokens: Math.min(written, prompt) } : {}),
-    },
-    ...(reasoning === null ? {} : { completion_tokens_details: { reasoning_tokens: Math.min(reasoning, completion) } }),
-  };
+  return usageOf({
+    prompt,
+    completion,
+    cached: tokenCount(input.cacheRead) ?? 0,
+    written: tokenCount(input.cacheWrite) ?? 0,
+    reasoning: tokenCount(output.reasoning),
+  });
 }
 
 /** A total that leaves out some of its parts would be too low. */

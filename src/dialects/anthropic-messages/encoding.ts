@@ -6,6 +6,10 @@ import type { MessagesQuirks } from './quirks.ts';
 /** What the encoding of one request gathers besides its body. */
 export interface Encoding {
   quirks: MessagesQuirks;
+  /** The provider's own name for the model. */
+  upstreamModel: string;
+  /** Whether thoughts go back. */
+  hasThoughts: boolean;
   /** What the model takes. */
   traits: ModelTraits;
   /** Request fields that are left out. */
@@ -20,6 +24,10 @@ export interface Encoding {
   toolId(id: string): string;
 }
 
+/** Of a longer id that Anthropic would refuse, the beginning is kept. */
+const longestMade = 256;
+const takenId = /^[\w-]+$/;
+
 /** Anthropic takes letters, digits, `_` and `-` in the id of a tool call; other providers' ids hold more. */
 export function toolIds(): (id: string) => string {
   const ids = new Map<string, string>();
@@ -29,7 +37,7 @@ export function toolIds(): (id: string) => string {
   return (id) => {
     const known = ids.get(id);
     if (known !== undefined) return known;
-    const base = id.replace(/[^\w-]/g, '_') || 'call';
+    const base = takenId.test(id) ? id : id.slice(0, longestMade).replace(/[^\w-]/g, '_') || 'call';
     let made = base;
     while (taken.has(made)) {
       const number = numbers.get(base) ?? 2;

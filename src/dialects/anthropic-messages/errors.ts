@@ -1,9 +1,11 @@
-import { cleanText } from '../../base/clean-text.ts';
-import { retryAfterOf } from '../../base/retry-after.ts';
-import { UpstreamError, type UpstreamErrorOptions } from '../../base/upstream-error.ts';
+import { retryAfterOf } from '../../base/http/retry-after.ts';
+import { UpstreamError, type UpstreamErrorOptions } from '../../base/http/upstream-error.ts';
+import { cleanText } from '../../base/text/clean-text.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 import { errorBody } from '../shared/error-body.ts';
 import { contextIsFull, saysContextIsFull } from '../shared/full-context.ts';
+import { saysThoughtMismatch } from '../shared/thought-bindings.ts';
+import { saysBillIsUnpaid, unpaidBill } from '../shared/unpaid-bill.ts';
 
 interface ErrorText {
   message: string;
@@ -79,15 +81,14 @@ function textOf(body: Loose): ErrorText {
 
 /** How Anthropic says that it refuses what a request, or the response to it, is about. */
 const refusedContent = /content[ _-]?filter|content polic|usage polic|safety|prohibited/;
-/** How it says, with the status of a wrong request, that the account has no money left. */
-const emptyAccount = /credit balance|billing|purchase credits|usage limits?\b/;
 
 /** What the words of an error say more than its status. */
 function meaningOf(status: number | null, { code, message }: ErrorText): Partial<UpstreamErrorOptions> {
   const words = message.toLowerCase();
   const isOfBody = status === 400 || status === 413 || status === 422;
-  if (isOfBody && emptyAccount.test(words)) return { fault: 'operator' };
+  if (saysBillIsUnpaid(status, code, message)) return unpaidBill;
   if (saysContextIsFull(status, code, message)) return contextIsFull;
+  if (saysThoughtMismatch(status, message)) return { isThoughtMismatch: true };
   if (!isOfBody) return {};
   return refusedContent.test(words) ? { fault: 'caller', errorType: 'content_policy_violation' } : {};
 }

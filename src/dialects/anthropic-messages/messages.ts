@@ -1,12 +1,14 @@
 import { parseJson } from '../../base/json.ts';
 import { addAll, isObject, type Loose } from '../../base/values.ts';
-import type { AssistantMessage, ChatMessage } from '../../schema/chat.ts';
-import type { ToolCall, ToolMessage } from '../../schema/message.ts';
+import type { AssistantMessage, ChatMessage } from '../../schema/chat/chat.ts';
+import type { ToolCall, ToolMessage } from '../../schema/chat/message.ts';
+import { cutText, interleave, type PlacedBlock } from '../shared/interleave.ts';
+import { readsThoughtsOf } from '../shared/thought-bindings.ts';
 import { unsupported } from '../shared/unsupported.ts';
 import { mark } from './cache.ts';
 import type { Encoding } from './encoding.ts';
 import { encodeContent, textBlocks } from './parts.ts';
-import { interleave, thoughtBlocks } from './thoughts.ts';
+import { thoughtBlocks } from './thoughts.ts';
 
 export interface Turn {
   role: 'user' | 'assistant' | 'system';
@@ -110,9 +112,10 @@ function resultsFirst(content: Loose[]): Loose[] {
 function endTurns(turns: Turn[], at: number, { traits }: Encoding): void {
   const last = turns.at(-1);
   const block = last?.content.at(-1);
-  if (last?.role !== 'assistant' || block?.type !== 'text') return;
-  if (!traits.prefill) throw unsupported(`messages[${at}]`, 'a message of a user or a tool: this model continues none');
-  block.text = (block.text as string).trimEnd();
+  if (last?.role !== 'assistant') return;
+  if (!traits.prefill && block?.type !== 'tool_use')
+    throw unsupported(`messages[${at}]`, 'a message of a user or a tool: this model continues none');
+  if (block?.type === 'text') block.text = (block.text as string).trimEnd();
 }
 
 function encodeResult(message: ToolMessage, path: string, encoding: Encoding): Loose {
@@ -134,24 +137,28 @@ function encodeAssistant(message: AssistantMessage, path: string, encoding: Enco
     const at = content.findIndex(({ type }) => type !== 'text');
     if (at >= 0) throw unsupported(`${path}.content[${at}]`, 'text: this provider takes nothing else of an assistant');
   }
-  const others = [
-    ...encodeContent(content ?? '', `${path}.content`, encoding),
-    ...textBlocks(refusal ?? ''),
-    ...calls.map((call) => encodeCall(call, encoding)),
-  ];
-  return interleave(encodeThoughts(message, encoding), others);
+  const { thoughts, textEnds } = encodeThoughts(message, encoding);
+  const said: PlacedBlock[] =
+    typeof content === 'string'
+      ? cutText(content, textEnds).flatMap(({ start, text }) => textBlocks(text).map((block) => ({ start, block })))
+      : encodeContent(content ?? '', `${path}.content`, encoding).map((block) => ({ block }));
+  const others = [...textBlocks(refusal ?? ''), ...calls.map((call) => encodeCall(call, encoding))];
+  return interleave(thoughts, [...said, ...others.map((block) => ({ block }))]);
 }
 
-/** Only what is signed goes back. */
-function encodeThoughts(message: AssistantMessage, { dropped }: Encoding) {
-  const { blocks, isComplete } = thoughtBlocks(message.reasoning_details ?? []);
-  if (!isComplete) dropped.add('messages[].reasoning_details');
-  if (blocks.length === 0) {
+/** Only what is signed goes back, and what the model can read. */
+function encodeThoughts(message: AssistantMessage, encoding: Encoding) {
+  const { dropped, upstreamModel } = encoding;
+  const { blocks: signed, isComplete, textEnds } = thoughtBlocks(message.reasoning_details ?? []);
+  const blocks = signed.filter(({ signer }) => signer === null || readsThoughtsOf(upstreamModel, signer));
+  if (!isComplete || blocks.length < signed.length) dropped.add('messages[].reasoning_details');
+  if (blocks.length > 0) encoding.hasThoughts = true;
+  else {
     for (const field of ['reasoning', 'reasoning_content']) {
       if (typeof message[field] === 'string' && message[field] !== '') dropped.add(`messages[].${field}`);
     }
   }
-  return blocks;
+  return { thoughts: blocks, textEnds };
 }
 
 function encodeCall({ id, function: called }: ToolCall, encoding: Encoding): Loose {

@@ -1,4 +1,6 @@
 import type { StructuredOutput } from '../dialect.ts';
+import { claudeName } from '../shared/claude-name.ts';
+import { bindsThoughts } from '../shared/thought-bindings.ts';
 import type { MessagesQuirks } from './quirks.ts';
 
 /** How much the model is to think and write, where it takes no budget. */
@@ -28,6 +30,8 @@ export interface ModelTraits {
   laterInstructions: boolean;
   /** true: it searches the web by itself, where the request says that it may. */
   searchesWeb: boolean;
+  /** true: it binds what it thinks to all that stands before it. */
+  bindsThoughts: boolean;
   /** true: it continues an assistant message at the end of the conversation. */
   prefill: boolean;
   /** A largest output that every model of its generation takes, in tokens. */
@@ -35,22 +39,13 @@ export interface ModelTraits {
 }
 
 /**
- * `claude-opus-4-8`, `claude-sonnet-4-5-20250929`, `claude-3-5-sonnet-20241022`, `claude-opus-4@20250514`: the family,
- * the version, and a date that is none.
- */
-const namePattern = /claude-(?:([a-z]+)-)?(?:(\d{1,2})(?:[-.](\d{1,2}))?(?!\d))?/;
-
-/** Newer than every version that is known. */
-const newest = 9999;
-
-/**
  * What a model takes, by its name. The names are Anthropic's own facts, and other hosts put something before or behind
  * them. A newer Claude is taken for what the newest known one is; what is no Claude for the plainest.
  * @see https://platform.claude.com/docs/en/about-claude/models/migration-guide
  */
 export function traitsOf(upstreamModel: string, quirks: MessagesQuirks): ModelTraits {
-  const match = namePattern.exec(upstreamModel.toLowerCase());
-  const traits = match === null ? plainest : claudeTraits(match[1] ?? '', versionOf(match));
+  const name = claudeName(upstreamModel);
+  const traits = name === null ? plainest : claudeTraits(name.family, name.version);
   // At Google Cloud an organization has to allow it first.
   const isGuarded = quirks.host === 'vertex' && traits.structuredOutput === 'native' && traits.forcedTools;
   const thinking = quirks.thinking ?? traits.thinking;
@@ -62,11 +57,8 @@ export function traitsOf(upstreamModel: string, quirks: MessagesQuirks): ModelTr
     structuredOutput: quirks.structuredOutput ?? (isGuarded ? 'tool' : traits.structuredOutput),
     strictTools: traits.strictTools && !isGuarded,
     laterInstructions: traits.laterInstructions && quirks.host !== 'vertex',
+    bindsThoughts: bindsThoughts(upstreamModel),
   };
-}
-
-function versionOf([, , major, minor]: RegExpExecArray): number {
-  return major === undefined ? newest : Number(major) * 100 + Number(minor ?? 0);
 }
 
 const plainest: ModelTraits = {
@@ -81,11 +73,12 @@ const plainest: ModelTraits = {
   strictTools: false,
   laterInstructions: false,
   searchesWeb: false,
+  bindsThoughts: false,
   prefill: true,
   maxTokens: 8_192,
 };
 
-function claudeTraits(family: string, version: number): ModelTraits {
+function claudeTraits(family: string, version: number): Omit<ModelTraits, 'bindsThoughts'> {
   const isLargest = family === 'fable' || family === 'mythos';
   const isLate = version >= 505 && family !== 'haiku';
   return {

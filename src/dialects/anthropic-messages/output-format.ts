@@ -1,5 +1,5 @@
 import { isObject, type Loose } from '../../base/values.ts';
-import type { ChatRequest, FunctionTool, ResponseFormat } from '../../schema/chat.ts';
+import type { ChatRequest, FunctionTool, ResponseFormat } from '../../schema/chat/chat.ts';
 import type { StructuredOutput } from '../dialect.ts';
 import { outputInstruction, outputToolName } from '../shared/structured-output.ts';
 import type { Encoding } from './encoding.ts';

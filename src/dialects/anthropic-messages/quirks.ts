@@ -39,4 +39,5 @@ export const messagesQuirks = lazily(() =>
     betas: z.array(z.string()).optional(),
   }),
 );
+/** How a provider differs in the dialect `anthropic-messages`. */
 export interface MessagesQuirks extends z.infer<ReturnType<typeof messagesQuirks>> {}

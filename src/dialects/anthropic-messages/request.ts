@@ -1,12 +1,13 @@
 import type { Loose } from '../../base/values.ts';
-import type { ChatRequest } from '../../schema/chat.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { DialectRequest, EncodedRequest } from '../dialect.ts';
+import { type BoundThoughts, bindingBeta, boundThoughts, dropsMismatches } from '../shared/thought-bindings.ts';
 import { limitMarks } from './cache.ts';
 import { type Encoding, toolIds } from './encoding.ts';
 import { newSchemaEffort } from './json-schema.ts';
 import { type Conversation, encodeMessages } from './messages.ts';
 import { traitsOf } from './models.ts';
-import { planOutput } from './output-format.ts';
+import { type OutputPlan, planOutput } from './output-format.ts';
 import type { MessagesQuirks } from './quirks.ts';
 import { encodeSettings, noteUnknown, withoutParams } from './settings.ts';
 import { planThinking, type ThinkingPlan } from './thinking.ts';
@@ -26,9 +27,12 @@ export function encodeRequest({
   request: asked,
   upstreamModel,
   quirks,
+  whyDropThoughts,
 }: DialectRequest<MessagesQuirks>): EncodedRequest {
   const encoding: Encoding = {
     quirks,
+    upstreamModel,
+    hasThoughts: false,
     traits: traitsOf(upstreamModel, quirks),
     dropped: new Set(),
     betas: new Set(quirks.betas),
@@ -46,6 +50,9 @@ export function encodeRequest({
   if (output.instruction !== undefined) conversation.system.push({ type: 'text', text: output.instruction });
   const isBound = choice?.type === 'any' || choice?.type === 'tool' || continuesWithoutThoughts(conversation);
   const thinking = planThinking(request, { maxTokens, isMaxGiven: given !== null, isBound }, encoding);
+  const thoughts =
+    encoding.hasThoughts && encoding.traits.bindsThoughts ? boundThoughts(whyDropThoughts?.() ?? null) : null;
+  if (thoughts !== null && thoughts.dropReason !== null) dropMismatches(thinking, encoding);
 
   const payload: Loose = quirks.host === 'vertex' ? { anthropic_version: vertexVersion } : { model: upstreamModel };
   payload.max_tokens = maxTokens;
@@ -66,9 +73,27 @@ export function encodeRequest({
     body: JSON.stringify(payload),
     choices: 1,
     dropped: [...encoding.dropped],
-    ...(output.tool ? { reading: { outputTool: output.tool.name } } : {}),
+    ...readingOf(output, thoughts),
     ...(output.structuredOutput ? { structuredOutput: output.structuredOutput } : {}),
   };
+}
+
+/** What the reader of the response must know, where it must know anything. */
+function readingOf({ tool }: OutputPlan, thoughts: BoundThoughts | null): Pick<EncodedRequest, 'reading' | 'thoughts'> {
+  if (!tool && thoughts === null) return {};
+  return {
+    reading: {
+      ...(tool ? { outputTool: tool.name } : {}),
+      ...(thoughts ? { transformations: thoughts.reported } : {}),
+    },
+    ...(thoughts ? { thoughts } : {}),
+  };
+}
+
+/** Models that bind thoughts always think: to say so changes nothing. */
+function dropMismatches(plan: ThinkingPlan, { betas }: Encoding): void {
+  betas.add(bindingBeta);
+  plan.thinking = { ...(plan.thinking ?? { type: 'adaptive' }), block_binding: dropsMismatches };
 }
 
 /**

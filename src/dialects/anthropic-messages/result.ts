@@ -1,10 +1,11 @@
-import { UpstreamError } from '../../base/upstream-error.ts';
 import { isObject, type Loose } from '../../base/values.ts';
-import type { ChatResult } from '../../schema/chat.ts';
-import type { ReasoningDetail } from '../../schema/message.ts';
+import type { AssistantMessage, ChatResult } from '../../schema/chat/chat.ts';
+import { messageOf } from '../../schema/chat/message-of-deltas.ts';
 import type { DecodedResult, Reading } from '../dialect.ts';
-import { badResponse, type ToolCallIds, toolCallIds } from '../shared/values.ts';
-import { annotationOf, hiddenThought, inputText, refusalIn, thoughtDetail } from './blocks.ts';
+import { decodedResult, resultOf } from '../shared/response/chunks.ts';
+import { noteTransformations } from '../shared/thought-bindings.ts';
+import { badResponse, toolCallIds } from '../shared/values.ts';
+import { type BlockReader, blockReader } from './blocks.ts';
 import { errorIn } from './errors.ts';
 import { finishReasonOf } from './finish-reason.ts';
 import type { MessagesQuirks } from './quirks.ts';
@@ -16,125 +17,39 @@ import { readUsage, serviceTierOf } from './usage.ts';
  */
 export function decodeResult(body: unknown, _quirks: MessagesQuirks = {}, reading: Reading = {}): DecodedResult {
   if (!isObject(body)) throw badResponse('The provider responded with something that is no message.');
-  const usage = readUsage(body.usage);
-  try {
-    return { result: decodeMessage(body, reading), usage };
-  } catch (error) {
-    // A response that is of no use may have been paid for.
-    throw usage && error instanceof UpstreamError ? error.with({ usage }) : error;
-  }
+  return decodedResult(
+    () => decodeMessage(body, reading),
+    () => readUsage(body.usage),
+  );
 }
 
-function decodeMessage(body: Loose, { outputTool }: Reading): ChatResult {
+function decodeMessage(body: Loose, { outputTool, transformations }: Reading): ChatResult {
   const error = errorIn(body);
   if (error) throw error;
   const { content, stop_reason: native } = body;
   if (!Array.isArray(content)) throw badResponse('The provider responded with a message that has no content.');
   if (typeof native !== 'string' || native === '')
     throw badResponse('The provider sent a response without a stop_reason.');
-  const gathered = gather(content, outputTool);
-  const callsTools = gathered.calls.length > 0;
-  const tier = serviceTierOf(body.usage);
-  return {
-    id: '',
-    object: 'chat.completion',
-    created: 0,
-    model: '',
-    choices: [
-      {
-        index: 0,
-        message: messageOf(gathered, refusalIn(body)),
-        finish_reason: finishReasonOf(native, callsTools),
-        native_finish_reason: native,
-        logprobs: null,
-      },
-    ],
-    system_fingerprint: null,
-    ...(tier === null ? {} : { service_tier: tier }),
-  };
-}
-
-interface Gathered {
-  text: string;
-  /** What the output tool was given; null: it was not called. */
-  output: string | null;
-  reasoning: string;
-  details: ReasoningDetail[];
-  annotations: Loose[];
-  calls: Loose[];
-}
-
-function gather(content: readonly unknown[], outputTool: string | undefined): Gathered {
-  const gathered: Gathered = { text: '', output: null, reasoning: '', details: [], annotations: [], calls: [] };
+  noteTransformations(body.input_transformations, transformations);
   const ids = toolCallIds();
+  // Every id that the provider gave, so that none is given twice.
   for (const block of content) if (isObject(block) && block.type === 'tool_use') ids.take(block.id);
-  content.forEach((block, at) => {
-    if (isObject(block)) readBlock(block, at, gathered, ids, outputTool);
-  });
-  return gathered;
-}
-
-/** Blocks of the provider's own tools are of no use to the caller: their results are in the text. */
-function readBlock(block: Loose, at: number, into: Gathered, ids: ToolCallIds, outputTool: string | undefined): void {
-  switch (block.type) {
-    case 'text':
-      readText(block, into);
-      break;
-    case 'thinking':
-      into.reasoning += typeof block.thinking === 'string' ? block.thinking : '';
-      into.details.push(
-        thoughtDetail(
-          {
-            text: typeof block.thinking === 'string' ? block.thinking : '',
-            ...(typeof block.signature === 'string' ? { signature: block.signature } : {}),
-          },
-          at,
-        ),
-      );
-      break;
-    case 'redacted_thinking': {
-      const detail = hiddenThought(block, at);
-      if (detail) into.details.push(detail);
-      break;
-    }
-    case 'tool_use':
-      readCall(block, into, ids, outputTool);
-  }
-}
-
-function readText({ text, citations }: Loose, into: Gathered): void {
-  if (typeof text !== 'string') return;
-  const start = into.text.length;
-  into.text += text;
-  for (const citation of Array.isArray(citations) ? citations : []) {
-    const annotation = annotationOf(citation, start, into.text.length);
-    if (annotation) into.annotations.push(annotation);
-  }
-}
-
-function readCall({ id, name, input }: Loose, into: Gathered, ids: ToolCallIds, outputTool: string | undefined): void {
-  if (typeof name !== 'string') throw badResponse('The provider responded with a tool call that names no function.');
-  const given = inputText(input) || '{}';
-  if (name === outputTool) into.output ??= given;
-  else
-    into.calls.push({
-      id: ids.take(id) ?? ids.make(into.calls.length),
-      type: 'function',
-      function: { name, arguments: given },
-    });
-}
-
-function messageOf(gathered: Gathered, refusal: string | null): ChatResult['choices'][number]['message'] {
-  const { text, output, reasoning, details, annotations, calls } = gathered;
-  const content = output ?? text;
-  return {
-    role: 'assistant',
-    // What is said beside output of a form is not part of it.
-    content: content === '' && calls.length > 0 ? null : content,
-    refusal,
-    ...(reasoning === '' ? {} : { reasoning }),
-    ...(details.length === 0 ? {} : { reasoning_details: details }),
-    ...(calls.length === 0 ? {} : { tool_calls: calls as never }),
-    ...(annotations.length === 0 || output !== null ? {} : { annotations }),
+  const reader = blockReader({ ids, model: body.model, outputTool });
+  const message = readMessage(content, reader, body);
+  const tier = serviceTierOf(body.usage);
+  const choice = {
+    index: 0,
+    message,
+    finish_reason: finishReasonOf(native, reader.hasCalls()),
+    native_finish_reason: native,
+    logprobs: null,
   };
+  return resultOf([choice], tier === null ? {} : { service_tier: tier });
+}
+
+function readMessage(content: readonly unknown[], reader: BlockReader, last: Loose): AssistantMessage {
+  const deltas = content.flatMap((block, index) => [...reader.begin(index, block), ...reader.end(index)]);
+  const message = messageOf([...deltas, ...reader.finish(last)]);
+  if (!reader.hasCalls()) message.content ??= '';
+  return message;
 }

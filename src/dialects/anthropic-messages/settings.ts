@@ -1,5 +1,5 @@
 import type { Loose } from '../../base/values.ts';
-import type { ChatRequest } from '../../schema/chat.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
 import { gatewayFields } from '../shared/gateway-fields.ts';
 import type { Encoding } from './encoding.ts';
 

@@ -1,33 +1,42 @@
-import type { Loose } from '../../base/values.ts';
-import type { ReasoningDetail } from '../../schema/message.ts';
+import type { ReasoningDetail } from '../../schema/chat/message.ts';
+import { type PlacedThought, type Signer, signerReader } from '../shared/interleave.ts';
 
 /** The `format` of reasoning details that are Claude's, whoever hosts it. */
 export const thoughtFormat = 'anthropic-claude-v1';
 
-/** A block of an earlier response that goes back. */
-export interface ThoughtBlock {
-  /** Its place among the blocks of the response; null: not known. */
+/** A block of an earlier response that goes back, as Anthropic sent it. */
+export type ThoughtBlock = PlacedThought & Signer;
+
+interface OpenThought extends Signer {
   place: number | null;
-  /** As Anthropic sent it. */
-  block: Loose;
+  thinking: string;
+  signature: string;
+}
+
+/** The thoughts of an earlier response. */
+export interface ThoughtBlocks {
+  blocks: ThoughtBlock[];
+  /** false: some details are another provider's, or lack the signature without which Anthropic refuses them. */
+  isComplete: boolean;
+  /** Where the texts end that stood before thoughts. */
+  textEnds: readonly number[];
 }
 
 /**
  * Puts the blocks together again that reasoning details came from. Clients keep the details of a stream as they came:
  * each may hold a few letters, and the last of a block its signature.
- * @returns `isComplete` false: some details are another provider's, or lack the signature without which Anthropic
- *   refuses them
  * @see https://platform.claude.com/docs/en/build-with-claude/extended-thinking "Preserving thinking blocks"
  */
-export function thoughtBlocks(details: readonly ReasoningDetail[]): { blocks: ThoughtBlock[]; isComplete: boolean } {
+export function thoughtBlocks(details: readonly ReasoningDetail[]): ThoughtBlocks {
+  const signers = signerReader();
   const blocks: ThoughtBlock[] = [];
   let isComplete = true;
-  let open: { place: number | null; thinking: string; signature: string } | null = null;
+  let open: OpenThought | null = null;
   const close = () => {
     if (open === null) return;
-    const { place, thinking, signature } = open;
+    const { thinking, signature, ...rest } = open;
     if (signature === '') isComplete = false;
-    else blocks.push({ place, block: { type: 'thinking', thinking, signature } });
+    else blocks.push({ ...rest, block: { type: 'thinking', thinking, signature } });
     open = null;
   };
   for (const detail of details) {
@@ -38,29 +47,15 @@ export function thoughtBlocks(details: readonly ReasoningDetail[]): { blocks: Th
     }
     if (detail.type === 'reasoning.encrypted') {
       close();
-      blocks.push({ place, block: { type: 'redacted_thinking', data: detail.data } });
+      blocks.push({ place, ...signers.read(detail), block: { type: 'redacted_thinking', data: detail.data } });
       continue;
     }
     // Without a place, a signature is what ends a block.
     if (open !== null && (open.place !== place || (place === null && open.signature !== ''))) close();
-    open ??= { place, thinking: '', signature: '' };
+    open ??= { place, thinking: '', signature: '', signer: null, textStart: null };
     open.thinking += detail.text ?? '';
-    if (detail.signature) open.signature = detail.signature;
+    if (detail.signature) Object.assign(open, signers.read(detail), { signature: detail.signature });
   }
   close();
-  return { blocks, isComplete };
-}
-
-/**
- * Puts thoughts among the other blocks of an assistant message, each where it stood: Anthropic refuses thoughts in
- * another order. The places between them go to the others, in their order.
- */
-export function interleave(thoughts: readonly ThoughtBlock[], others: readonly Loose[]): Loose[] {
-  const blocks: Loose[] = [];
-  let next = 0;
-  for (const { place, block } of thoughts) {
-    while (place !== null && blocks.length < place && next < others.length) blocks.push(others[next++] as Loose);
-    blocks.push(block);
-  }
-  return [...blocks, ...others.slice(next)];
+  return { blocks, isComplete, textEnds: signers.textEnds };
 }

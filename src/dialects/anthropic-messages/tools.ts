@@ -1,5 +1,5 @@
 import { isObject, type Loose } from '../../base/values.ts';
-import type { ChatRequest, ChatTool, FunctionTool, ToolChoice } from '../../schema/chat.ts';
+import type { ChatRequest, ChatTool, FunctionTool, ToolChoice } from '../../schema/chat/chat.ts';
 import { unsupported } from '../shared/unsupported.ts';
 import { mostSearchTurns, searchOptionsOf } from '../shared/web-search-options.ts';
 import { mark } from './cache.ts';

@@ -1,6 +1,8 @@
 import { isObject, type Loose } from '../../base/values.ts';
-import type { Usage } from '../../schema/chat.ts';
-import { searchCount, tokenCount, tokensOrZero } from '../shared/counts.ts';
+import type { Usage } from '../../schema/chat/chat.ts';
+import { largest } from '../shared/largest-usage.ts';
+import { searchCount, tokenCount, tokensOrZero } from '../shared/response/counts.ts';
+import { usageOf } from '../shared/response/usage.ts';
 
 /**
  * Reads what Anthropic reports. Its `input_tokens` leave out what is read from a cache and what is written to one; ours
@@ -12,22 +14,17 @@ export function readUsage(raw: unknown): Usage | null {
   if (!isObject(raw)) return null;
   const { input, output, cached, written, writtenForHour } = totalsOf(raw);
   if (input === null || output === null || cached === null || written === null) return null;
-  const prompt = input + cached + written;
-  const usage: Usage = {
-    prompt_tokens: prompt,
-    completion_tokens: output,
-    total_tokens: prompt + output,
-    prompt_tokens_details: {
-      cached_tokens: cached,
-      ...(written > 0 ? { cache_write_tokens: written } : {}),
-      ...(writtenForHour > 0 ? { cache_write_1h_tokens: writtenForHour } : {}),
-    },
-  };
-  const thoughts = tokenCount(isObject(raw.output_tokens_details) ? raw.output_tokens_details.thinking_tokens : null);
-  if (thoughts !== null) usage.completion_tokens_details = { reasoning_tokens: Math.min(thoughts, output) };
-  const searches = isObject(raw.server_tool_use) ? searchCount(raw.server_tool_use.web_search_requests) : null;
-  if (searches) usage.server_tool_use_details = { web_search_requests: searches };
-  return usage;
+  const details = isObject(raw.output_tokens_details) ? raw.output_tokens_details : {};
+  const tools = isObject(raw.server_tool_use) ? raw.server_tool_use : {};
+  return usageOf({
+    prompt: input + cached + written,
+    completion: output,
+    cached,
+    written,
+    writtenForHour,
+    reasoning: tokenCount(details.thinking_tokens),
+    searches: searchCount(tools.web_search_requests) ?? 0,
+  });
 }
 
 interface Totals {
@@ -77,12 +74,12 @@ function countsOf(raw: Loose): Totals {
 }
 
 /**
- * Of a stream: later events count up, and leave out what has not changed.
+ * Of a stream: later events count up, and leave out what has not changed. No count falls.
  * @param known  changed
  */
 export function mergeUsage(known: Loose, raw: unknown): void {
   if (!isObject(raw)) return;
-  for (const key in raw) if (raw[key] !== null && raw[key] !== undefined) known[key] = raw[key];
+  Object.assign(known, largest(known, raw));
 }
 
 /** The tier that served, in the words of chat completions; null: not said. */

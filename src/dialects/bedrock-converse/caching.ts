@@ -1,5 +1,5 @@
 import type { Loose } from '../../base/values.ts';
-import type { CacheControl } from '../../schema/part.ts';
+import type { CacheControl } from '../../schema/chat/part.ts';
 import type { ModelTraits } from './model.ts';
 
 /** More marks than this are an error at the provider. */

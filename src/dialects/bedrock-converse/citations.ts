@@ -1,12 +1,15 @@
 import { isIndex, isObject, type Loose } from '../../base/values.ts';
 
+/** A note on the text. */
+export type Annotation = Loose & { type: string };
+
 /**
  * A citation as an annotation: of a web page `url_citation`, of a document `file`. Null for one that says neither.
  * @param start  where the text that it supports starts in the content
  * @param end    where that text ends
  * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Citation.html
  */
-export function annotationOf(raw: unknown, start: number, end: number): Loose | null {
+export function annotationOf(raw: unknown, start: number, end: number): Annotation | null {
   if (!isObject(raw)) return null;
   const location = isObject(raw.location) ? raw.location : {};
   const title = typeof raw.title === 'string' ? raw.title : '';

@@ -1,9 +1,11 @@
-import { cleanText } from '../../base/clean-text.ts';
+import { retryAfterOf } from '../../base/http/retry-after.ts';
+import { UpstreamError, type UpstreamFault } from '../../base/http/upstream-error.ts';
 import { JsonError, parseJson } from '../../base/json.ts';
-import { retryAfterOf } from '../../base/retry-after.ts';
-import { UpstreamError, type UpstreamFault } from '../../base/upstream-error.ts';
+import { cleanText } from '../../base/text/clean-text.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 import { contextIsFull, saysContextIsFull } from '../shared/full-context.ts';
+import { saysThoughtMismatch } from '../shared/thought-bindings.ts';
+import { saysBillIsUnpaid, unpaidBill } from '../shared/unpaid-bill.ts';
 
 /** An error's JSON that nests deeper is none. */
 const maxDepth = 32;
@@ -88,6 +90,8 @@ function errorOf(message: string, code: string | undefined, given: number, retry
     ...(errorType === undefined ? {} : { errorType }),
     // The code is the name of an exception, which says nothing of the context.
     ...(saysContextIsFull(status, undefined, message) ? contextIsFull : {}),
+    ...(saysBillIsUnpaid(status, undefined, message) ? unpaidBill : {}),
+    ...(saysThoughtMismatch(status, message) ? { isThoughtMismatch: true } : {}),
   });
 }
 

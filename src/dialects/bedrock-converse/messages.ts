@@ -1,15 +1,22 @@
 import { JsonError, parseJson } from '../../base/json.ts';
 import { addAll, isObject, type Loose } from '../../base/values.ts';
-import type { ChatMessage } from '../../schema/chat.ts';
-import type { AssistantMessage, ToolMessage } from '../../schema/message.ts';
-import type { CacheControl, ContentPart } from '../../schema/part.ts';
+import type { ChatMessage } from '../../schema/chat/chat.ts';
+import type { AssistantMessage, ToolMessage } from '../../schema/chat/message.ts';
+import type { CacheControl, ContentPart } from '../../schema/chat/part.ts';
 import { type CalledTools, calledTools } from '../shared/called-tools.ts';
+import { cutText, interleave, type PlacedBlock, type PlacedThought } from '../shared/interleave.ts';
+import { unsupported } from '../shared/unsupported.ts';
 import { contentText } from '../shared/values.ts';
 import { cachePoint, maxMarks } from './caching.ts';
 import type { ModelTraits } from './model.ts';
 import { blockOfPart, type PartContext } from './parts.ts';
 import { reasoningBlocks } from './reasoning-details.ts';
-import { type ToolIds, toolIds } from './tool-ids.ts';
+
+/** The provider's own ids of tool calls by the caller's. */
+type ToolIds = (id: string) => string;
+
+/** Of an id, no more is looked at from its end. */
+const mostLookedAt = 1_000;
 
 type Role = 'user' | 'assistant';
 
@@ -33,6 +40,7 @@ interface Encoding extends Conversation, PartContext {
   hasTools: boolean;
   ids: ToolIds;
   called: CalledTools;
+  upstreamModel: string;
   dropped: Set<string>;
 }
 
@@ -43,8 +51,8 @@ const maxDepth = 64;
 const unsent = ['name', 'audio', 'images', 'annotations'] as const;
 
 /**
- * Encodes the messages of a request. System messages come first, wherever they stood; messages of one role in a row
- * become one.
+ * Encodes the messages of a request. System messages come first, wherever they stood, but for models that bind thoughts:
+ * there, later ones are text of the user at their place. Messages of one role in a row become one.
  * @param takesS3  whether addresses in S3 pass
  * @param dropped  gets what has no effect
  * @throws UpstreamError for parts that the provider cannot take
@@ -52,6 +60,7 @@ const unsent = ['name', 'audio', 'images', 'annotations'] as const;
 export function encodeMessages(
   messages: readonly ChatMessage[],
   traits: ModelTraits,
+  upstreamModel: string,
   hasTools: boolean,
   takesS3: boolean,
   dropped: Set<string>,
@@ -65,21 +74,32 @@ export function encodeMessages(
     names: new Map(),
     takesS3,
     called: calledTools(),
+    upstreamModel,
     dropped,
   };
   messages.forEach((message, at) => {
     noteUnsent(message, dropped);
     const path = `messages[${at}]`;
-    if (message.role === 'system' || message.role === 'developer')
-      addAll(encoding.system, contentBlocks(message, path, encoding));
-    else if (message.role === 'assistant') append(encoding, 'assistant', assistantBlocks(message, path, encoding));
+    if (isInstruction(message)) {
+      // Moved to the start, it would change what stands before every thought.
+      const mayMove = !traits.bindsThoughts || encoding.messages.length === 0;
+      if (mayMove) addAll(encoding.system, contentBlocks(message, path, encoding));
+      else append(encoding, 'user', contentBlocks(message, path, encoding));
+    } else if (message.role === 'assistant') append(encoding, 'assistant', assistantBlocks(message, path, encoding));
     else if (message.role === 'tool') append(encoding, 'user', resultBlocks(message, path, encoding));
     else append(encoding, 'user', contentBlocks(message, path, encoding));
   });
-  trimPrefill(encoding.messages.at(-1));
+  const last = encoding.messages.at(-1);
+  if (last?.role === 'assistant' && !traits.prefill && !('toolUse' in (last.content.at(-1) as Loose)))
+    throw unsupported(`messages[${messages.length - 1}]`, 'a message of a user or a tool: this model continues none');
+  trimPrefill(last);
   // Instructions alone are no conversation.
   if (encoding.messages.length === 0) return { system: [], messages: [{ role: 'user', content: encoding.system }] };
   return { system: encoding.system, messages: encoding.messages };
+}
+
+function isInstruction({ role }: ChatMessage): boolean {
+  return role === 'system' || role === 'developer';
 }
 
 /** Caches the prompt up to its end, unless the caller has set all the marks that there may be. */
@@ -141,7 +161,15 @@ function pushMark(blocks: Loose[], control: unknown, path: string, { traits, dro
 }
 
 function assistantBlocks(message: AssistantMessage, path: string, encoding: Encoding): Loose[] {
-  const blocks = [...replayed(message, encoding), ...contentBlocks(message, path, encoding)];
+  const { thoughts, textEnds } = replayed(message, encoding);
+  const { content } = message;
+  const said: PlacedBlock[] =
+    typeof content === 'string' && textEnds.length > 0
+      ? cutText(content, textEnds).flatMap(({ start, text }) =>
+          text.trim() === '' ? [] : [{ start, block: { text } }],
+        )
+      : contentBlocks(message, path, encoding).map((block) => ({ block }));
+  const blocks = interleave(thoughts, said);
   if (typeof message.refusal === 'string' && message.refusal.trim() !== '') blocks.push({ text: message.refusal });
   for (const call of message.tool_calls ?? []) {
     const { name, arguments: text } = call.function;
@@ -153,23 +181,35 @@ function assistantBlocks(message: AssistantMessage, path: string, encoding: Enco
   return blocks;
 }
 
-/** Earlier reasoning comes first: Claude insists on it. */
-function replayed(message: AssistantMessage, { traits, dropped }: Encoding): Loose[] {
+interface Replayed {
+  thoughts: readonly PlacedThought[];
+  /** Where the texts end that stood before thoughts. */
+  textEnds: readonly number[];
+}
+
+const nothing: Replayed = { thoughts: [], textEnds: [] };
+
+/** Earlier reasoning comes first, or where it stood: Claude insists on it. */
+function replayed(message: AssistantMessage, { traits, upstreamModel, dropped }: Encoding): Replayed {
   const { reasoning_details: details } = message;
   // Some clients know the text by its older name.
   const field = isText(message.reasoning) ? 'reasoning' : 'reasoning_content';
   const text = message[field];
   const hasText = isText(text);
   if (details !== undefined && details.length > 0) {
-    const { blocks, isComplete } = reasoningBlocks(details, traits);
+    const { blocks, isComplete, textEnds } = reasoningBlocks(details, traits, upstreamModel);
     if (!isComplete) dropped.add('messages[].reasoning_details');
     if (blocks.length === 0 && hasText) dropped.add(`messages[].${field}`);
-    return blocks;
+    return { thoughts: blocks, textEnds };
   }
-  if (!hasText) return [];
-  if (traits.replay === 'plain') return [{ reasoningContent: { reasoningText: { text } } }];
+  if (!hasText) return nothing;
+  if (traits.replay === 'plain')
+    return {
+      thoughts: [{ place: 0, textStart: null, block: { reasoningContent: { reasoningText: { text } } } }],
+      textEnds: [],
+    };
   dropped.add(`messages[].${field}`);
-  return [];
+  return nothing;
 }
 
 function isText(value: unknown): value is string {
@@ -211,4 +251,42 @@ function resultBlocks(message: ToolMessage, path: string, encoding: Encoding): L
   const control = marks.findLast(isObject) ?? mark;
   pushMark(blocks, control, 'messages[].content[].cache_control', encoding);
   return blocks;
+}
+
+/**
+ * Ids as the provider takes them: up to 64 letters, digits, `_` and `-`. A call keeps its id where that is one; else it
+ * gets one that no other call has, and its result the same.
+ * @param isShort  nine letters and digits, which Mistral's models insist on
+ */
+function toolIds(isShort: boolean): ToolIds {
+  const known = new Map<string, string>();
+  const taken = new Set<string>();
+  /** The next number to try, by the beginning of what the id would be. */
+  const numbers = new Map<string, number>();
+  return (id) => {
+    const before = known.get(id);
+    if (before !== undefined) return before;
+    const base = isShort ? shortId(id) : id.slice(0, 64).replace(/[^A-Za-z0-9_-]/g, '_') || 'call';
+    let own = base;
+    while (taken.has(own)) {
+      // Ids that differ at their cut-off ends share a number: else each would try all that the others have taken.
+      const shared = base.slice(0, isShort ? 3 : 48);
+      const number = numbers.get(shared) ?? 2;
+      numbers.set(shared, number + 1);
+      const suffix = isShort ? String(number) : `_${number}`;
+      own = base.slice(0, (isShort ? 9 : 64) - suffix.length) + suffix;
+    }
+    taken.add(own);
+    known.set(id, own);
+    return own;
+  };
+}
+
+/** The last ones differ most: ids often begin alike. */
+function shortId(id: string): string {
+  return id
+    .slice(-mostLookedAt)
+    .replace(/[^A-Za-z0-9]/g, '')
+    .slice(-9)
+    .padEnd(9, '0');
 }

@@ -1,3 +1,5 @@
+import { bindsThoughts } from '../shared/thought-bindings.ts';
+
 /** Authors of models that differ in what they take, as model ids name them; Claude by its versions. */
 export const families = [
   'claude-3',
@@ -56,6 +58,10 @@ export interface ModelTraits {
   oneOfTemperature: boolean;
   /** Where it takes `top_k`. */
   topK: 'top_k' | 'inferenceConfig.topK' | null;
+  /** It continues an assistant message at the end of the conversation. */
+  prefill: boolean;
+  /** It binds its thoughts to all that stands before them. */
+  bindsThoughts: boolean;
   /** It takes ids of tool calls of nine letters and digits alone. */
   shortToolIds: boolean;
 }
@@ -74,6 +80,8 @@ const plain: ModelTraits = {
   refuses: [],
   oneOfTemperature: false,
   topK: null,
+  prefill: true,
+  bindsThoughts: false,
   shortToolIds: false,
 };
 
@@ -87,7 +95,13 @@ const claude: ModelTraits = {
   topK: 'top_k',
 };
 const adaptive: ModelTraits = { ...claude, reasoning: 'adaptive', longCaching: true, oneOfTemperature: true };
-const newest: ModelTraits = { ...adaptive, hasXhigh: true, refuses: ['temperature', 'top_p'], topK: null };
+const newest: ModelTraits = {
+  ...adaptive,
+  hasXhigh: true,
+  refuses: ['temperature', 'top_p'],
+  topK: null,
+  prefill: false,
+};
 
 /** `replay: 'plain'`: models that reason between their tool calls go on from what they thought before. */
 const thinker: ModelTraits = { ...plain, replay: 'plain' };
@@ -95,7 +109,7 @@ const thinker: ModelTraits = { ...plain, replay: 'plain' };
 const traits: Readonly<Record<Family, ModelTraits>> = {
   'claude-3': { ...claude, caching: null },
   'claude-4': { ...claude, reasoning: 'budget' },
-  'claude-4.6': { ...adaptive, nativeOutput: true },
+  'claude-4.6': { ...adaptive, nativeOutput: true, prefill: false },
   'claude-4.7': newest,
   'claude-5.5': { ...newest, alwaysReasons: true, forcedTools: false },
   nova: { ...plain, caching: 'messages', forcedTools: true, topK: 'inferenceConfig.topK' },
@@ -164,10 +178,15 @@ export function traitsOf(upstreamModel: string, otherwise: Family | undefined): 
   const id = upstreamModel.toLowerCase();
   const family = familyIn(id) ?? otherwise;
   if (family === undefined) return unknown;
-  const known = traits[family];
+  const known = { ...traits[family], bindsThoughts: bindsIts(id, family) };
   if (family === 'claude-3') return /claude-3-5/.test(id) ? { ...known, caching: 'everywhere' } : known;
   if (family === 'claude-4') return { ...known, ...traitsOfClaude4(id) };
   return keepToSchema.test(id) ? { ...known, nativeOutput: true } : known;
+}
+
+/** An id that names no Claude says by its family alone what it is. */
+function bindsIts(id: string, family: Family): boolean {
+  return bindsThoughts(id) || (family === 'claude-5.5' && !id.includes('claude'));
 }
 
 /** Between 4 and 4.6, Claude learnt to keep to a schema and to cache for an hour. */

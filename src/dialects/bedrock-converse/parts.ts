@@ -1,5 +1,5 @@
 import { isObject, type Loose } from '../../base/values.ts';
-import type { ContentPart } from '../../schema/part.ts';
+import type { ContentPart } from '../../schema/chat/part.ts';
 import { readDataUrl } from '../shared/data-url.ts';
 import { unsupported } from '../shared/unsupported.ts';
 

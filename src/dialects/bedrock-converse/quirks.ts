@@ -25,4 +25,5 @@ export const converseQuirks = lazily(() =>
     generatesOn: z.boolean().optional(),
   }),
 );
+/** How a provider differs in the dialect `bedrock-converse`. */
 export interface ConverseQuirks extends z.infer<ReturnType<typeof converseQuirks>> {}

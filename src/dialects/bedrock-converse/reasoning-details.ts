@@ -1,7 +1,9 @@
 import { fromBase64, toBase64 } from '../../base/base64.ts';
 import { isObject, type Loose } from '../../base/values.ts';
-import type { ReasoningDetail } from '../../schema/message.ts';
+import type { ReasoningDetail } from '../../schema/chat/message.ts';
 import type { Reading } from '../dialect.ts';
+import { type PlacedThought, type Signer, signedBy, signerReader, type TextLengths } from '../shared/interleave.ts';
+import { readsThoughtsOf } from '../shared/thought-bindings.ts';
 import type { ModelTraits } from './model.ts';
 
 type Format = ModelTraits['reasoningFormat'];
@@ -15,13 +17,26 @@ export function formatOf({ reasoningFormat }: Reading): Format {
   return reasoningFormat === 'anthropic-claude-v1' ? reasoningFormat : 'unknown';
 }
 
+/** Where a thought stands in a response. */
+export interface ThoughtPlace {
+  /** Among the thoughts. */
+  index: number;
+  /** Those that came before it, since the last thought. */
+  texts: TextLengths;
+}
+
 /** Text of a thought, or a part of it, on our wire. */
-export function textDetail(text: string | null, signature: string | null, format: Format, index: number): Loose {
+export function textDetail(
+  text: string | null,
+  signature: string | null,
+  reading: Reading,
+  { index, texts }: ThoughtPlace,
+): ReasoningDetail {
   return {
     type: 'reasoning.text',
     ...(text === null ? {} : { text }),
-    ...(signature === null ? {} : { signature }),
-    format,
+    ...(signature === null ? {} : { signature, ...signedBy(reading.signer, texts) }),
+    format: formatOf(reading),
     index,
   };
 }
@@ -30,20 +45,23 @@ export function textDetail(text: string | null, signature: string | null, format
  * A thought that the provider keeps secret. Claude's is a text of its own, of which Bedrock sends the base64: without
  * that second layer, Claude takes the thought back at whichever provider serves next.
  */
-export function secretDetail(redacted: string, format: Format, index: number): Loose {
+export function secretDetail(redacted: string, reading: Reading, { index, texts }: ThoughtPlace): ReasoningDetail {
+  const format = formatOf(reading);
   const inner = format === 'unknown' ? null : innerText(redacted);
   return inner === null
     ? { type: 'reasoning.encrypted', id: ownId, data: redacted, format: 'unknown', index }
-    : { type: 'reasoning.encrypted', data: inner, format, index };
+    : { type: 'reasoning.encrypted', data: inner, ...signedBy(reading.signer, texts), format, index };
 }
 
 /** Blocks of earlier reasoning, and whether all of it could become one. */
 export interface ReplayedReasoning {
-  blocks: Loose[];
+  blocks: PlacedThought[];
   isComplete: boolean;
+  /** Where the texts end that stood before thoughts. */
+  textEnds: readonly number[];
 }
 
-interface Thought {
+interface Thought extends Signer {
   text: string;
   signature: string;
   index: unknown;
@@ -51,28 +69,38 @@ interface Thought {
 
 /**
  * The provider's own blocks again, from what clients kept of a response. Of a stream they keep pieces as they came: each
- * may hold a few letters, the last one the signature.
+ * may hold a few letters, the last one the signature. What the model cannot read is left out.
  */
-export function reasoningBlocks(details: readonly ReasoningDetail[], traits: ModelTraits): ReplayedReasoning {
-  const blocks: (Loose | null)[] = [];
+export function reasoningBlocks(
+  details: readonly ReasoningDetail[],
+  traits: ModelTraits,
+  upstreamModel: string,
+): ReplayedReasoning {
+  const blocks: (PlacedThought | null)[] = [];
+  const signers = signerReader();
+  const put = (block: Loose | null, { signer, textStart }: Signer) => {
+    const isRead = block !== null && (signer === null || readsThoughtsOf(upstreamModel, signer));
+    blocks.push(isRead ? { place: 0, textStart, block } : null);
+  };
   let thought: Thought | null = null;
   for (const detail of details as readonly unknown[]) {
     if (!isObject(detail)) continue;
     const isText = detail.type === 'reasoning.text' && isOwn(detail, traits);
     if (thought !== null && !(isText && goesOn(thought, detail))) {
-      blocks.push(textBlock(thought, traits));
+      put(textBlock(thought, traits), thought);
       thought = null;
     }
-    if (!isText) blocks.push(isOwn(detail, traits) ? secretBlock(detail, traits) : null);
+    if (!isText) put(isOwn(detail, traits) ? secretBlock(detail, traits) : null, signers.read(detail));
     else {
-      thought ??= { text: '', signature: '', index: detail.index };
+      thought ??= { text: '', signature: '', index: detail.index, signer: null, textStart: null };
       thought.text += textOf(detail.text);
       thought.signature += textOf(detail.signature);
+      if (textOf(detail.signature) !== '') Object.assign(thought, signers.read(detail));
     }
   }
-  if (thought !== null) blocks.push(textBlock(thought, traits));
+  if (thought !== null) put(textBlock(thought, traits), thought);
   const own = blocks.filter((block) => block !== null);
-  return { blocks: own, isComplete: own.length === blocks.length };
+  return { blocks: own, isComplete: own.length === blocks.length, textEnds: signers.textEnds };
 }
 
 /** Behind a signature, more text is another thought. A piece without an index goes on with the one before it. */
@@ -103,9 +131,12 @@ function secretBlock({ type, data, format }: Loose, { reasoningFormat }: ModelTr
   return { reasoningContent: { redactedContent: isPlain ? data : toBase64(encoder.encode(data)) } };
 }
 
+const printable = /^[ -~]+$/;
+
 /** The text in base64; null where it is none, or could not be written the same way again. */
 function innerText(base64: string): string | null {
   const bytes = fromBase64(base64);
-  if (bytes === null || bytes.length === 0 || !bytes.every((byte) => byte >= 0x20 && byte < 0x7f)) return null;
-  return toBase64(bytes) === base64 ? new TextDecoder().decode(bytes) : null;
+  if (bytes === null || bytes.length === 0) return null;
+  const text = new TextDecoder().decode(bytes);
+  return printable.test(text) && toBase64(bytes) === base64 ? text : null;
 }

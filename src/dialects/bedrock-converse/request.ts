@@ -1,7 +1,9 @@
 import { isObject, type Loose } from '../../base/values.ts';
-import type { ChatRequest } from '../../schema/chat.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { DialectRequest, EncodedRequest, Reading } from '../dialect.ts';
 import { gatewayFields } from '../shared/gateway-fields.ts';
+import { isThought } from '../shared/interleave.ts';
+import { type BoundThoughts, bindingBeta, boundThoughts, dropsMismatches } from '../shared/thought-bindings.ts';
 import { type Conversation, encodeMessages, markEnd } from './messages.ts';
 import { type ModelTraits, traitsOf } from './model.ts';
 import { type OutputPlan, planOutput } from './output.ts';
@@ -46,19 +48,36 @@ const nativeFields = [
  * Makes the request for `Converse` or `ConverseStream`. What a model of one author takes and another does not is decided
  * by the id of the model.
  */
-export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest<ConverseQuirks>): EncodedRequest {
+export function encodeRequest({
+  request,
+  upstreamModel,
+  quirks,
+  whyDropThoughts,
+}: DialectRequest<ConverseQuirks>): EncodedRequest {
   const traits = traitsOf(upstreamModel, quirks.family);
   const dropped = new Set<string>();
   const maxTokens = request.max_completion_tokens ?? request.max_tokens ?? null;
-  const mayThink = !forcesTool(request) && !(traits.reasoning === 'budget' && actedUnthinking(request));
+  const mayThink =
+    !(forcesTool(request) && traits.forcedTools !== false) &&
+    !(traits.reasoning === 'budget' && actedUnthinking(request));
   const reasoning = planReasoning(request, traits, maxTokens, mayThink);
   if (reasoning.isDropped) dropped.add(reasoningField(request));
   const output = planOutput(request, traits, reasoning.thinks, dropped);
   const tools = planTools(request, traits, output, dropped);
-  const conversation = encodeMessages(request.messages, traits, tools.toolConfig !== null, quirks.s3 === true, dropped);
+  const conversation = encodeMessages(
+    request.messages,
+    traits,
+    upstreamModel,
+    tools.toolConfig !== null,
+    quirks.s3 === true,
+    dropped,
+  );
   if (output.instruction !== null) conversation.system.push({ text: output.instruction });
   if (request.cache_control) markEnd(conversation, request.cache_control, traits, dropped);
   const payload = payloadOf(request, traits, maxTokens, { conversation, reasoning, output, tools }, dropped);
+  const hasThoughts = traits.bindsThoughts && conversation.messages.some(({ content }) => content.some(isThought));
+  const thoughts = hasThoughts ? boundThoughts(whyDropThoughts?.() ?? null) : null;
+  if (thoughts !== null) controlBindings(payload, thoughts);
   noteUnread(request, dropped);
   const isStream = request.stream === true;
   return {
@@ -71,7 +90,8 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
     body: JSON.stringify(payload),
     choices: 1,
     dropped: [...dropped],
-    reading: readingOf(traits, output),
+    reading: readingOf(traits, output, upstreamModel, thoughts),
+    ...(thoughts === null ? {} : { thoughts }),
     ...(output.way === null ? {} : { structuredOutput: output.way }),
   };
 }
@@ -119,8 +139,38 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-function readingOf({ reasoningFormat }: ModelTraits, { toolName }: OutputPlan): Reading {
-  return { reasoningFormat, ...(toolName === null ? {} : { outputTool: toolName }) };
+function readingOf(
+  { reasoningFormat, bindsThoughts }: ModelTraits,
+  { toolName }: OutputPlan,
+  upstreamModel: string,
+  thoughts: BoundThoughts | null,
+): Reading {
+  return {
+    reasoningFormat,
+    ...(toolName === null ? {} : { outputTool: toolName }),
+    ...(bindsThoughts ? { signer: upstreamModel } : {}),
+    ...(thoughts === null ? {} : { transformations: thoughts.reported }),
+  };
+}
+
+/** Where the provider says what it has left out of the conversation. */
+const reportPath = '/input_transformations';
+/** More are refused. */
+const mostPaths = 10;
+
+/** Beside Converse's own fields: those of Claude, with the beta that allows them. */
+function controlBindings(payload: Loose, { dropReason }: BoundThoughts): void {
+  const { additionalModelResponseFieldPaths: asked } = payload;
+  const paths = Array.isArray(asked) ? asked : [];
+  if (!paths.includes(reportPath) && paths.length < mostPaths)
+    payload.additionalModelResponseFieldPaths = [...paths, reportPath];
+  if (dropReason === null) return;
+  const { anthropic_beta: betas, thinking, ...fields } = (payload.additionalModelRequestFields ?? {}) as Loose;
+  payload.additionalModelRequestFields = {
+    ...fields,
+    thinking: { ...(isObject(thinking) ? thinking : { type: 'adaptive' }), block_binding: dropsMismatches },
+    anthropic_beta: [...new Set([...(Array.isArray(betas) ? betas : []), bindingBeta])],
+  };
 }
 
 function reasoningField({ reasoning_effort: effort }: ChatRequest): string {

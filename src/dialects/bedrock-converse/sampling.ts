@@ -1,5 +1,5 @@
 import type { Loose } from '../../base/values.ts';
-import type { ChatRequest } from '../../schema/chat.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { ModelTraits } from './model.ts';
 import type { ReasoningPlan } from './reasoning.ts';
 

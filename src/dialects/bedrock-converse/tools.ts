@@ -1,7 +1,7 @@
 import type { Loose } from '../../base/values.ts';
-import type { ChatRequest } from '../../schema/chat.ts';
-import type { CacheControl } from '../../schema/part.ts';
-import type { FunctionTool } from '../../schema/tool.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
+import type { CacheControl } from '../../schema/chat/part.ts';
+import type { FunctionTool } from '../../schema/chat/tool.ts';
 import { unsupported } from '../shared/unsupported.ts';
 import { cachePoint } from './caching.ts';
 import type { ModelTraits } from './model.ts';

@@ -1,6 +1,7 @@
 import { isObject } from '../../base/values.ts';
-import type { Usage } from '../../schema/chat.ts';
-import { tokenCount, tokensOrZero } from '../shared/counts.ts';
+import type { Usage } from '../../schema/chat/chat.ts';
+import { tokenCount, tokensOrZero } from '../shared/response/counts.ts';
+import { usageOf } from '../shared/response/usage.ts';
 
 /**
  * Reads the usage that the provider reports. Its `inputTokens` leave out what was read from a cache or written to one;
@@ -17,18 +18,14 @@ export function readUsage(raw: unknown): Usage | null {
   const written = tokensOrZero(raw.cacheWriteInputTokens);
   // Without them, the prompt would be counted too low.
   if (read === null || written === null) return null;
-  const forAnHour = Math.min(writtenForAnHour(raw.cacheDetails), written);
-  const promptTokens = input + read + written;
-  return {
-    prompt_tokens: promptTokens,
-    completion_tokens: output,
-    total_tokens: promptTokens + output,
-    prompt_tokens_details: {
-      cached_tokens: read,
-      ...(written === 0 ? {} : { cache_write_tokens: written }),
-      ...(forAnHour === 0 ? {} : { cache_write_1h_tokens: forAnHour }),
-    },
-  };
+  return usageOf({
+    prompt: input + read + written,
+    completion: output,
+    cached: read,
+    written,
+    writtenForHour: Math.min(writtenForAnHour(raw.cacheDetails), written),
+    reasoning: null,
+  });
 }
 
 function writtenForAnHour(details: unknown): number {

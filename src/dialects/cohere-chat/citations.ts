@@ -1,18 +1,21 @@
 import { isObject, type Loose } from '../../base/values.ts';
 
+/** A note on the text. */
+type Annotation = Loose & { type: string };
+
 /**
  * The annotations of a citation, one for each source: `url_citation` where the source has an address, else `file` with
  * what Cohere knows of the document or the tool's result. Places are those of the complete text.
  * @param offset  how much text stands before the block that the citation counts in
  * @see https://docs.cohere.com/docs/rag-citations
  */
-export function annotationsOf(citation: unknown, offset: number): Loose[] {
+export function annotationsOf(citation: unknown, offset: number): Annotation[] {
   if (!isObject(citation) || !Array.isArray(citation.sources)) return [];
   const range = rangeOf(citation, offset);
   return citation.sources.filter(isObject).map((source) => annotationOf(source, citation, range));
 }
 
-function annotationOf(source: Loose, citation: Loose, range: Loose): Loose {
+function annotationOf(source: Loose, citation: Loose, range: Loose): Annotation {
   const held = isObject(source.document) ? source.document : isObject(source.tool_output) ? source.tool_output : {};
   const text = textOf(held);
   const title = firstText(held.title, held.name);

@@ -1,5 +1,5 @@
-import { cleanText } from '../../base/clean-text.ts';
-import { UpstreamError } from '../../base/upstream-error.ts';
+import { UpstreamError } from '../../base/http/upstream-error.ts';
+import { cleanText } from '../../base/text/clean-text.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 import { decodeError as decodeCommonError } from '../openai-chat/errors.ts';
 import { contextIsFull, saysContextIsFull } from '../shared/full-context.ts';

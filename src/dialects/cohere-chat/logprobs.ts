@@ -1,11 +1,12 @@
-import { isObject, type Loose } from '../../base/values.ts';
+import { isObject } from '../../base/values.ts';
+import type { Logprobs } from '../../schema/chat/chat.ts';
 
 /**
  * Probabilities in our shape; null where there are none. Cohere counts by pieces of text, which may be several tokens:
  * the probability of a piece is that of all its tokens. It lists no other tokens.
  * @see https://docs.cohere.com/reference/chat "LogprobItem"
  */
-export function readLogprobs(raw: unknown): { content: Loose[]; refusal: null } | null {
+export function readLogprobs(raw: unknown): Logprobs | null {
   const items = Array.isArray(raw) ? raw : [raw];
   const content = items.flatMap((item) => {
     if (!isObject(item) || typeof item.text !== 'string' || !isNumbers(item.logprobs)) return [];

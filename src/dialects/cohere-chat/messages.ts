@@ -1,5 +1,5 @@
 import type { Loose } from '../../base/values.ts';
-import type { AssistantMessage, ChatMessage, ContentPart, ToolMessage } from '../../schema/chat.ts';
+import type { AssistantMessage, ChatMessage, ContentPart, ToolMessage } from '../../schema/chat/chat.ts';
 import type { Dropped } from '../shared/left-out.ts';
 import { unsupported } from '../shared/unsupported.ts';
 import { contentText } from '../shared/values.ts';

@@ -25,4 +25,5 @@ export const cohereQuirks = lazily(() =>
     generatesOn: z.boolean().optional(),
   }),
 );
+/** How a provider differs in the dialect `cohere-chat`. */
 export interface CohereQuirks extends z.infer<ReturnType<typeof cohereQuirks>> {}

@@ -1,5 +1,5 @@
-import { isObject, type Loose } from '../../base/values.ts';
-import type { AssistantMessage } from '../../schema/chat.ts';
+import { isObject } from '../../base/values.ts';
+import type { AssistantMessage, ReasoningDetail } from '../../schema/chat/chat.ts';
 
 /**
  * What the id of a reasoning detail says of its origin. Its `format` cannot: clients know a closed list of formats,
@@ -10,7 +10,7 @@ const ids = { thinking: 'cohere-thinking', plan: 'cohere-tool-plan' } as const;
 export type ThoughtKind = keyof typeof ids;
 
 /** A thought as clients get it, to be sent back. */
-export function thoughtDetail(kind: ThoughtKind, text: string, index: number): Loose {
+export function thoughtDetail(kind: ThoughtKind, text: string, index: number): ReasoningDetail {
   return { type: 'reasoning.text', text, id: ids[kind], format: 'unknown', index };
 }
 

@@ -1,5 +1,5 @@
 import type { Loose } from '../../base/values.ts';
-import type { ChatRequest } from '../../schema/chat.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { DialectRequest, EncodedRequest } from '../dialect.ts';
 import { Dropped, leftOut } from '../shared/left-out.ts';
 import { asBudget, reasoningAmount } from '../shared/reasoning-request.ts';

@@ -1,13 +1,14 @@
 import { isObject, type Loose } from '../../base/values.ts';
-import { argumentsText, badResponse, toolCallIds } from '../shared/values.ts';
+import type { ChunkDelta } from '../../schema/chat/chunk.ts';
+import { argumentsText, badResponse, type ToolCallIds } from '../shared/values.ts';
 
-/** Tool calls of one stream. Each method returns the delta for the client; null: there is nothing to say. */
+/** Tool calls of one response. Each method returns what is to be said to the client. */
 export interface StreamedCalls {
-  start(position: number, call: Loose): Loose | null;
-  add(position: number, call: Loose): Loose | null;
-  end(position: number): Loose | null;
+  start(position: number, call: Loose): ChunkDelta[];
+  add(position: number, call: Loose): ChunkDelta[];
+  end(position: number): ChunkDelta[];
   /** Ends what the provider has not ended. */
-  endAll(): Loose[];
+  endAll(): ChunkDelta[];
   /** Whether the tool that stands for structured output was called. */
   hasOutput(): boolean;
   /** How many other calls there are. */
@@ -30,14 +31,16 @@ const nothing = 'null';
 /** Of white space, nobody writes more. */
 const mostHeld = 64;
 
-/** @param outputTool  name of the tool whose arguments are the content */
-export function streamedCalls(outputTool: string | undefined): StreamedCalls {
+/**
+ * @param ids         knows the ids that the provider gave
+ * @param outputTool  name of the tool whose arguments are the content
+ */
+export function streamedCalls(ids: ToolCallIds, outputTool: string | undefined): StreamedCalls {
   const calls = new Map<number, Call>();
-  const ids = toolCallIds();
   let count = 0;
   let hasOutput = false;
 
-  function start(position: number, raw: Loose): Loose | null {
+  function start(position: number, raw: Loose): ChunkDelta[] {
     const called = functionOf(raw);
     if (calls.has(position)) return add(position, raw);
     if (typeof called.name !== 'string' || called.name === '')
@@ -49,24 +52,22 @@ export function streamedCalls(outputTool: string | undefined): StreamedCalls {
       hasOutput = true;
       return argumentsDelta(call, argumentsText(called.arguments));
     }
-    count++;
-    const id = ids.take(raw.id) ?? ids.make(count - 1);
+    const index = count++;
+    const id = ids.take(raw.id) ?? ids.make(index);
     const text = released(call, argumentsText(called.arguments)) ?? '';
-    return {
-      tool_calls: [{ index: call.index, id, type: 'function', function: { name: called.name, arguments: text } }],
-    };
+    return [{ tool_calls: [{ index, id, type: 'function', function: { name: called.name, arguments: text } }] }];
   }
 
-  function add(position: number, raw: Loose): Loose | null {
+  function add(position: number, raw: Loose): ChunkDelta[] {
     const call = calls.get(position);
     if (!call) throw badResponse('The provider sent a part of a tool call that has not begun.');
     if (call.hasEnded) throw badResponse('The provider sent a part of a tool call that has ended.');
     return argumentsDelta(call, argumentsText(functionOf(raw).arguments));
   }
 
-  function end(position: number): Loose | null {
+  function end(position: number): ChunkDelta[] {
     const call = calls.get(position);
-    return call ? endCall(call) : null;
+    return call ? endCall(call) : [];
   }
 
   return {
@@ -74,7 +75,7 @@ export function streamedCalls(outputTool: string | undefined): StreamedCalls {
     add,
     end,
     endAll() {
-      const deltas = [...calls.values()].map(endCall).filter((delta) => delta !== null);
+      const deltas = [...calls.values()].flatMap(endCall);
       // A stream may say many times that it ends.
       calls.clear();
       return deltas;
@@ -84,17 +85,17 @@ export function streamedCalls(outputTool: string | undefined): StreamedCalls {
   };
 }
 
-function endCall(call: Call): Loose | null {
-  if (call.hasEnded) return null;
+function endCall(call: Call): ChunkDelta[] {
+  if (call.hasEnded) return [];
   call.hasEnded = true;
-  if (call.hasBegun) return null;
+  if (call.hasBegun) return [];
   const text = call.held.trim();
   return deltaOf(call, text === '' || text === nothing ? '{}' : call.held);
 }
 
-function argumentsDelta(call: Call, text: string): Loose | null {
+function argumentsDelta(call: Call, text: string): ChunkDelta[] {
   const now = released(call, text);
-  return now === null ? null : deltaOf(call, now);
+  return now === null ? [] : deltaOf(call, now);
 }
 
 /** Holds back what may become `null`. The hold is four letters long, with white space before and behind them. */
@@ -109,8 +110,8 @@ function released(call: Call, text: string): string | null {
   return held;
 }
 
-function deltaOf({ index }: Call, text: string): Loose {
-  return index === null ? { content: text } : { tool_calls: [{ index, function: { arguments: text } }] };
+function deltaOf({ index }: Call, text: string): ChunkDelta[] {
+  return [index === null ? { content: text } : { tool_calls: [{ index, function: { arguments: text } }] }];
 }
 
 function functionOf(raw: Loose): Loose {

@@ -1,5 +1,5 @@
 import { isObject, type Loose } from '../../base/values.ts';
-import type { ChatRequest, ChatTool, FunctionTool, ResponseFormat, ToolChoice } from '../../schema/chat.ts';
+import type { ChatRequest, ChatTool, FunctionTool, ResponseFormat, ToolChoice } from '../../schema/chat/chat.ts';
 import type { StructuredOutput } from '../dialect.ts';
 import type { Dropped } from '../shared/left-out.ts';
 import { outputInstruction, outputToolName } from '../shared/structured-output.ts';

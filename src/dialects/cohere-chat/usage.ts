@@ -1,6 +1,7 @@
 import { isObject } from '../../base/values.ts';
-import type { Usage } from '../../schema/chat.ts';
-import { tokenCount } from '../shared/counts.ts';
+import type { Usage } from '../../schema/chat/chat.ts';
+import { tokenCount } from '../shared/response/counts.ts';
+import { usageOf } from '../shared/response/usage.ts';
 import type { CohereQuirks } from './quirks.ts';
 
 interface Counts {
@@ -24,12 +25,7 @@ export function readUsage(raw: unknown, { usage: counted = 'billed' }: CohereQui
   const cached = Math.min(tokenCount(raw.cached_tokens) ?? 0, processed?.prompt ?? counts.prompt);
   // What is cached is a beginning of the prompt, and what Cohere adds comes first and is not charged.
   const added = processed === null ? 0 : Math.max(processed.prompt - counts.prompt, 0);
-  return {
-    prompt_tokens: counts.prompt,
-    completion_tokens: counts.completion,
-    total_tokens: counts.prompt + counts.completion,
-    prompt_tokens_details: { cached_tokens: Math.min(Math.max(cached - added, 0), counts.prompt) },
-  };
+  return usageOf({ ...counts, cached: Math.max(cached - added, 0), reasoning: null });
 }
 
 function countsOf(raw: unknown): Counts | null {

@@ -1,10 +1,11 @@
-import { toBase64 } from '../../base/base64.ts';
+import { fromBase64, toBase64 } from '../../base/base64.ts';
 import { isObject, type Loose } from '../../base/values.ts';
+import type { ReasoningDetail } from '../../schema/chat/chat.ts';
+import type { ChunkDelta, ChunkToolCall } from '../../schema/chat/chunk.ts';
 import type { ToolCallIds } from '../shared/values.ts';
 import { annotationsOf, type Grounding, noteGrounding } from './grounding.ts';
 import { addPieces, emptyObject, type PartialCall } from './partial-call.ts';
 import { imageId, reasoningFormat, signatureOf, textId } from './reasoning.ts';
-import { joinSound } from './sound.ts';
 
 /** What was read of one response so far. */
 export interface CandidateState {
@@ -38,17 +39,6 @@ export function newCandidate(): CandidateState {
   };
 }
 
-/** What one event adds to a message. */
-export interface Delta {
-  content?: string;
-  reasoning?: string;
-  reasoning_details?: Loose[];
-  tool_calls?: Loose[];
-  images?: Loose[];
-  audio?: Loose;
-  annotations?: Loose[];
-}
-
 /** How the parts of a response are read. */
 export interface PartReading {
   ids: ToolCallIds;
@@ -67,8 +57,8 @@ export function suffixOf({ responseId: id }: Loose): string {
  * Reads the parts that an event, or a complete response, adds.
  * @param isLast  no more parts will come: the sources are noted, and calls are closed
  */
-export function readCandidate(raw: Loose, state: CandidateState, reading: PartReading, isLast: boolean): Delta {
-  const delta: Delta = {};
+export function readCandidate(raw: Loose, state: CandidateState, reading: PartReading, isLast: boolean): ChunkDelta {
+  const delta: ChunkDelta = {};
   const parts = isObject(raw.content) && Array.isArray(raw.content.parts) ? raw.content.parts : [];
   for (const part of parts) if (isObject(part)) readPart(part, state, delta, reading);
   if (isLast) {
@@ -82,7 +72,7 @@ export function readCandidate(raw: Loose, state: CandidateState, reading: PartRe
   return delta;
 }
 
-function readPart(part: Loose, state: CandidateState, delta: Delta, reading: PartReading): void {
+function readPart(part: Loose, state: CandidateState, delta: ChunkDelta, reading: PartReading): void {
   const signature = signatureOf(part);
   if (part.thought === true) {
     // Drafts of an image are no part of the response.
@@ -92,13 +82,13 @@ function readPart(part: Loose, state: CandidateState, delta: Delta, reading: Par
   else if (typeof part.text === 'string') addText(part.text, signature, state, delta);
 }
 
-function addThought(text: string, signature: string | null, state: CandidateState, delta: Delta): void {
+function addThought(text: string, signature: string | null, state: CandidateState, delta: ChunkDelta): void {
   if (text === '' && signature === null) return;
   if (text !== '') delta.reasoning = (delta.reasoning ?? '') + text;
   addDetail({ type: 'reasoning.text', text, ...(signature === null ? {} : { signature }) }, state, delta);
 }
 
-function addText(text: string, signature: string | null, state: CandidateState, delta: Delta): void {
+function addText(text: string, signature: string | null, state: CandidateState, delta: ChunkDelta): void {
   const start = state.text.length;
   if (text !== '') {
     delta.content = (delta.content ?? '') + text;
@@ -107,11 +97,11 @@ function addText(text: string, signature: string | null, state: CandidateState, 
   if (signature !== null) addSignature(textId(start, state.text.length), signature, state, delta);
 }
 
-function addSignature(id: string, signature: string, state: CandidateState, delta: Delta): void {
+function addSignature(id: string, signature: string, state: CandidateState, delta: ChunkDelta): void {
   addDetail({ type: 'reasoning.encrypted', data: signature, id }, state, delta);
 }
 
-function addDetail(detail: Loose, state: CandidateState, delta: Delta): void {
+function addDetail(detail: ReasoningDetail, state: CandidateState, delta: ChunkDelta): void {
   delta.reasoning_details ??= [];
   delta.reasoning_details.push({ ...detail, format: reasoningFormat, index: state.details++ });
 }
@@ -121,7 +111,7 @@ function addMedia(
   { mimeType: type, data }: Loose,
   signature: string | null,
   state: CandidateState,
-  delta: Delta,
+  delta: ChunkDelta,
 ): void {
   if (typeof type !== 'string' || typeof data !== 'string') return;
   if (type.startsWith('image/')) {
@@ -137,11 +127,17 @@ function addMedia(
   }
 }
 
-function addSound(data: string, delta: Delta): void {
+function addSound(data: string, delta: ChunkDelta): void {
   delta.audio = { data: `${delta.audio?.data ?? ''}${data}` };
 }
 
-function readCall(call: Loose, signature: string | null, state: CandidateState, delta: Delta, reading: PartReading) {
+function readCall(
+  call: Loose,
+  signature: string | null,
+  state: CandidateState,
+  delta: ChunkDelta,
+  reading: PartReading,
+) {
   const { name, args, partialArgs, willContinue } = call;
   const isNew = typeof name === 'string' && name !== '';
   if (isNew) {
@@ -165,14 +161,31 @@ function readCall(call: Loose, signature: string | null, state: CandidateState, 
 }
 
 /** The arguments leave when they are complete: pieces of them are no piece of their JSON. */
-function closeCall(state: CandidateState, delta: Delta): void {
+function closeCall(state: CandidateState, delta: ChunkDelta): void {
   if (state.partial === null) return;
   const { index, args } = state.partial;
   state.partial = null;
   addCall({ index, function: { arguments: JSON.stringify(args) } }, delta);
 }
 
-function addCall(call: Loose, delta: Delta): void {
+function addCall(call: ChunkToolCall, delta: ChunkDelta): void {
   delta.tool_calls ??= [];
   delta.tool_calls.push(call);
+}
+
+/**
+ * Joins pieces of sound, each of which is base64 of its own. Clients put the texts together, which only fits where no
+ * piece but the last is padded: bytes that do not fill three are kept for the next piece.
+ * @param kept  bytes of the piece before
+ * @returns null where the piece is not base64
+ */
+function joinSound(kept: Uint8Array, data: string): { data: string; kept: Uint8Array } | null {
+  if (kept.length === 0 && !data.endsWith('=')) return { data, kept };
+  const piece = fromBase64(data);
+  if (piece === null) return null;
+  const bytes = new Uint8Array(kept.length + piece.length);
+  bytes.set(kept);
+  bytes.set(piece, kept.length);
+  const end = bytes.length - (bytes.length % 3);
+  return { data: toBase64(bytes.subarray(0, end)), kept: bytes.slice(end) };
 }

@@ -1,10 +1,11 @@
-import { cleanText } from '../../base/clean-text.ts';
-import { parseRetryAfter, retryAfterOf } from '../../base/retry-after.ts';
-import { UpstreamError, type UpstreamFault } from '../../base/upstream-error.ts';
+import { parseRetryAfter, retryAfterOf } from '../../base/http/retry-after.ts';
+import { UpstreamError, type UpstreamFault } from '../../base/http/upstream-error.ts';
+import { cleanText } from '../../base/text/clean-text.ts';
 import { isObject, type Loose } from '../../base/values.ts';
-import type { Usage } from '../../schema/chat.ts';
+import type { Usage } from '../../schema/chat/chat.ts';
 import { errorBody } from '../shared/error-body.ts';
 import { contextIsFull, saysContextIsFull } from '../shared/full-context.ts';
+import { saysBillIsUnpaid, unpaidBill } from '../shared/unpaid-bill.ts';
 import { badResponse } from '../shared/values.ts';
 
 interface ErrorText {
@@ -17,6 +18,8 @@ interface ErrorText {
   cause?: string;
   /** The pause that is asked for, such as `34.07s`. */
   delay?: string;
+  /** The quotas that are used up, such as `GenerateRequestsPerDayPerProjectPerModel-FreeTier`. */
+  quotas?: string;
 }
 
 /**
@@ -67,7 +70,7 @@ export function refusalIn({ promptFeedback: feedback, candidates }: Loose, usage
 function errorOf(
   message: string,
   status: number,
-  { code, cause, delay }: ErrorText,
+  { code, cause, delay, quotas }: ErrorText,
   waitInHeaders: () => number | undefined,
 ): UpstreamError {
   const words = `${code ?? ''} ${cause ?? ''} ${message}`.toLowerCase();
@@ -87,7 +90,21 @@ function errorOf(
     ...(code === undefined ? {} : { providerCode: code }),
     ...(isRefusal ? { errorType: 'content_policy_violation' } : {}),
     ...(fault !== 'operator' && saysContextIsFull(status, code, message) ? contextIsFull : {}),
+    ...(isUnpaid(status, { code: cause ?? code, delay, quotas }, message) ? unpaidBill : {}),
   });
+}
+
+/**
+ * Whether the bill, or the quota of a day, is what is wrong. Google names the plan and the bill with any quota: where
+ * it asks for a pause, and no quota is that of a day, it means a rate.
+ */
+function isUnpaid(
+  status: number,
+  { code, delay, quotas }: { [K in 'code' | 'delay' | 'quotas']: string | undefined },
+  message: string,
+): boolean {
+  if (delay !== undefined && !/perday/i.test(quotas ?? '')) return false;
+  return saysBillIsUnpaid(status, code, message, quotas);
 }
 
 /** How Google says that it refuses what the request is about. */
@@ -114,6 +131,9 @@ function textOf(body: Loose): ErrorText {
     if (!isObject(detail)) continue;
     if (typeof detail.retryDelay === 'string') text.delay = detail.retryDelay;
     if (typeof detail.reason === 'string') text.cause ??= cleanText(detail.reason, 80);
+    for (const violation of Array.isArray(detail.violations) ? detail.violations.slice(0, 20) : [])
+      if (isObject(violation) && typeof violation.quotaId === 'string')
+        text.quotas = `${text.quotas ?? ''} ${cleanText(violation.quotaId, 80)}`;
   }
   return text;
 }

@@ -3,6 +3,15 @@ import { isObject, type Loose } from '../../base/values.ts';
 /** No response cites more. */
 const mostCitations = 1_000;
 
+/** Of all citations together: a source is told with each piece of text that refers to it. */
+const mostCharacters = 1_000_000;
+
+/** Of the text, so many characters are searched for pieces that do not stand where they should. */
+const mostSearched = 4_000_000;
+
+/** An annotation. */
+type Note = Loose & { type: string };
+
 /** What a response says of its sources. In a stream, pieces of it come with several events. */
 export interface Grounding {
   supports: unknown[];
@@ -33,19 +42,22 @@ function isFilled(value: unknown): value is unknown[] {
  * @param text  of the response so far
  * @see https://ai.google.dev/gemini-api/docs/google-search
  */
-export function annotationsOf({ supports, chunks, citations }: Grounding, text: string): Loose[] {
+export function annotationsOf({ supports, chunks, citations }: Grounding, text: string): Note[] {
   if (supports.length + chunks.length + citations.length === 0) return [];
-  const indexOf = utf16Indices(text);
-  const notes = new Map<string, Loose>();
+  const notes = new Map<string, Note>();
   const used = new Set<unknown>();
+  const rangeOf = rangeFinder(text);
+  let charactersLeft = mostCharacters;
   const add = (source: Loose | null, range: Range) => {
     if (source === null || notes.size >= mostCitations) return;
+    for (const said of Object.values(source)) charactersLeft -= (said as string).length;
+    if (charactersLeft < 0) return;
     const note: Loose = { ...source, start_index: range.start, end_index: range.end };
     notes.set(`${range.start} ${range.end} ${note.url}`, { type: 'url_citation', url_citation: note });
   };
   for (const support of supports) {
     if (!isObject(support) || !Array.isArray(support.groundingChunkIndices)) continue;
-    const range = rangeOf(isObject(support.segment) ? support.segment : {}, text, indexOf);
+    const range = rangeOf(isObject(support.segment) ? support.segment : {});
     for (const at of support.groundingChunkIndices) {
       used.add(at);
       add(sourceOf(typeof at === 'number' ? chunks[at] : undefined), range);
@@ -53,7 +65,7 @@ export function annotationsOf({ supports, chunks, citations }: Grounding, text: 
   }
   for (const cited of citations) {
     if (!isObject(cited) || typeof cited.uri !== 'string') continue;
-    add(citation(cited.uri, cited.title), rangeOf(cited, text, indexOf));
+    add(citation(cited.uri, cited.title), rangeOf(cited));
   }
   chunks.forEach((chunk, at) => {
     if (!used.has(at)) add(sourceOf(chunk), { start: 0, end: 0 });
@@ -67,12 +79,18 @@ interface Range {
 }
 
 /** Offsets count from the beginning of the text, or of one part of it: the piece itself tells which. */
-function rangeOf({ startIndex, endIndex, text: piece }: Loose, text: string, indexOf: (byte: number) => number): Range {
-  const start = indexOf(typeof startIndex === 'number' ? startIndex : 0);
-  const end = Math.max(start, indexOf(typeof endIndex === 'number' ? endIndex : 0));
-  if (typeof piece !== 'string' || piece === '' || text.slice(start, end) === piece) return { start, end };
-  const found = text.indexOf(piece);
-  return found < 0 ? { start: 0, end: 0 } : { start: found, end: found + piece.length };
+function rangeFinder(text: string): (cited: Loose) => Range {
+  const indexOf = utf16Indices(text);
+  let charactersLeft = mostSearched;
+  return ({ startIndex, endIndex, text: piece }) => {
+    const start = indexOf(typeof startIndex === 'number' ? startIndex : 0);
+    const end = Math.max(start, indexOf(typeof endIndex === 'number' ? endIndex : 0));
+    if (typeof piece !== 'string' || piece === '') return { start, end };
+    if (piece.length === end - start && text.startsWith(piece, start)) return { start, end };
+    const found = charactersLeft > 0 ? text.indexOf(piece) : -1;
+    charactersLeft -= found < 0 ? text.length : found + piece.length;
+    return found < 0 ? { start: 0, end: 0 } : { start: found, end: found + piece.length };
+  };
 }
 
 /** A page, a document of the caller's own, or a place. */
@@ -103,13 +121,15 @@ function utf16Indices(text: string): (byte: number) => number {
 }
 
 function indexTable(text: string): Uint32Array {
-  const table: number[] = [];
+  // A UTF-16 unit has at most three bytes.
+  const table = new Uint32Array(3 * text.length + 1);
+  let filled = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.codePointAt(at) as number;
     const bytes = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
-    for (let n = 0; n < bytes; n++) table.push(at);
+    for (let n = 0; n < bytes; n++) table[filled++] = at;
     if (bytes === 4) at++;
   }
-  table.push(text.length);
-  return Uint32Array.from(table);
+  table[filled++] = text.length;
+  return table.subarray(0, filled);
 }

@@ -35,4 +35,5 @@ export const googleQuirks = lazily(() =>
     generatesOn: z.boolean().optional(),
   }),
 );
+/** How a provider differs in the dialect `google-generate-content`. */
 export interface GoogleQuirks extends z.infer<ReturnType<typeof googleQuirks>> {}

@@ -1,6 +1,6 @@
 import { isObject, type Loose } from '../../base/values.ts';
-import type { AssistantMessage } from '../../schema/chat.ts';
-import type { Drop } from './generation-config.ts';
+import type { AssistantMessage } from '../../schema/chat/chat.ts';
+import type { Drop } from './request/generation-config.ts';
 
 /** The `format` of the details that this dialect writes and takes back. */
 export const reasoningFormat = 'google-gemini-v1';

@@ -1,8 +1,10 @@
-import { cleanText } from '../../base/clean-text.ts';
-import { UpstreamError } from '../../base/upstream-error.ts';
+import type { UpstreamError } from '../../base/http/upstream-error.ts';
+import { cleanText } from '../../base/text/clean-text.ts';
 import { isIndex, isObject, type Loose } from '../../base/values.ts';
-import type { ChatChoice, ChatResult } from '../../schema/chat.ts';
+import type { ChatChoice, ChatResult } from '../../schema/chat/chat.ts';
+import { messageOf } from '../../schema/chat/message-of-deltas.ts';
 import type { DecodedResult, Reading } from '../dialect.ts';
+import { decodedResult, resultOf } from '../shared/response/chunks.ts';
 import { badResponse, toolCallIds } from '../shared/values.ts';
 import { newCandidate, type PartReading, readCandidate, suffixOf } from './candidate.ts';
 import { errorIn, refusalIn } from './errors.ts';
@@ -16,13 +18,10 @@ export function decodeResult(body: unknown, _quirks: GoogleQuirks = {}, reading:
   if (!isObject(body)) throw badResponse('The provider responded with something that is no generated content.');
   const candidates = Array.isArray(body.candidates) ? body.candidates.filter(isObject) : [];
   const searches = candidates.reduce((sum, one) => sum + searchesOf(one, body.modelVersion), 0);
-  const usage = readUsage(body.usageMetadata, searches);
-  try {
-    return { result: decodeContent(body, candidates, reading), usage };
-  } catch (error) {
-    // A response that is of no use may have been paid for.
-    throw usage && error instanceof UpstreamError ? error.with({ usage }) : error;
-  }
+  return decodedResult(
+    () => decodeContent(body, candidates, reading),
+    () => readUsage(body.usageMetadata, searches),
+  );
 }
 
 function decodeContent(body: Loose, candidates: readonly Loose[], { outputTool }: Reading): ChatResult {
@@ -32,15 +31,10 @@ function decodeContent(body: Loose, candidates: readonly Loose[], { outputTool }
   const parts: PartReading = { ids: toolCallIds(), suffix: suffixOf(body), outputTool };
   for (const id of idsIn(candidates)) parts.ids.take(id);
   const tier = servedTier(body.usageMetadata);
-  return {
-    id: '',
-    object: 'chat.completion',
-    created: 0,
-    model: '',
-    choices: candidates.map((raw, position) => decodeCandidate(raw, position, parts)),
-    system_fingerprint: null,
-    ...(tier === undefined ? {} : { service_tier: tier }),
-  };
+  return resultOf(
+    candidates.map((raw, position) => decodeCandidate(raw, position, parts)),
+    tier === undefined ? {} : { service_tier: tier },
+  );
 }
 
 /** Every id that the provider gave, so that none is given twice. */
@@ -60,33 +54,13 @@ function decodeCandidate(raw: Loose, position: number, parts: PartReading): Chat
   const delta = readCandidate(raw, state, parts, true);
   const reason = finishReasonOf(native, state.calls > 0);
   if (reason === 'error') throw brokenOff(native);
-  const { content, tool_calls: calls, ...fields } = delta;
-  const message: Loose = {
-    role: 'assistant',
-    content: content ?? null,
-    refusal: reason === 'content_filter' ? refusalText(raw) : null,
-    ...fields,
-  };
-  if (calls) message.tool_calls = wholeCalls(calls);
   return {
     index: isIndex(raw.index) ? raw.index : position,
-    message: message as ChatChoice['message'],
+    message: messageOf([delta, reason === 'content_filter' ? { refusal: refusalText(raw) } : {}]),
     finish_reason: reason,
     native_finish_reason: native,
-    logprobs: decodeLogprobs(raw.logprobsResult) as ChatChoice['logprobs'],
+    logprobs: decodeLogprobs(raw.logprobsResult),
   };
-}
-
-/** Calls that came in pieces are put together. */
-function wholeCalls(pieces: readonly Loose[]): Loose[] {
-  const calls: Loose[] = [];
-  for (const { index, ...piece } of pieces) {
-    const known = calls[index as number];
-    const called = piece.function as Loose;
-    if (known === undefined) calls.push(piece);
-    else known.function = { ...(known.function as Loose), arguments: called.arguments };
-  }
-  return calls;
 }
 
 /** What the provider says of a response that it has filtered. */

@@ -1,8 +1,9 @@
-import type { UpstreamError } from '../../base/upstream-error.ts';
+import type { UpstreamError } from '../../base/http/upstream-error.ts';
 import { isIndex, isObject, type Loose } from '../../base/values.ts';
-import type { ChatChunk } from '../../schema/chunk.ts';
+import type { ChunkChoice } from '../../schema/chat/chunk.ts';
 import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
-import { eventObject } from '../shared/events.ts';
+import { chunkOf } from '../shared/response/chunks.ts';
+import { eventObject } from '../shared/response/event-object.ts';
 import { toolCallIds } from '../shared/values.ts';
 import { type CandidateState, newCandidate, type PartReading, readCandidate, suffixOf } from './candidate.ts';
 import { errorIn, refusalIn } from './errors.ts';
@@ -33,7 +34,9 @@ export function streamDecoder(_quirks: GoogleQuirks, { outputTool }: Reading = {
     const usage = readUsage(event.usageMetadata, searches);
     const out: StreamPart[] = [];
     const choices = candidates.map(decodeCandidate).filter((choice) => choice !== null);
-    if (choices.length > 0) out.push({ kind: 'chunk', chunk: chunkOf(choices, servedTier(event.usageMetadata)) });
+    const tier = servedTier(event.usageMetadata);
+    if (choices.length > 0)
+      out.push({ kind: 'chunk', chunk: chunkOf(choices, tier === undefined ? {} : { service_tier: tier }) });
     if (usage) out.push({ kind: 'usage', usage });
     const error = errorIn(event) ?? refusalIn(event, usage) ?? broken;
     // Beside candidates, an error is of what they hold. After the response it may only say how the stream ends.
@@ -42,13 +45,13 @@ export function streamDecoder(_quirks: GoogleQuirks, { outputTool }: Reading = {
   }
 
   /** null: the event adds nothing to the candidate. */
-  function decodeCandidate(raw: Loose, position: number): Loose | null {
+  function decodeCandidate(raw: Loose, position: number): ChunkChoice | null {
     const index = isIndex(raw.index) ? raw.index : position;
     const state = states.get(index) ?? newCandidate();
     states.set(index, state);
     const native = nativeReason(raw.finishReason);
-    const delta: Loose = { ...readCandidate(raw, state, parts, native !== null && !state.isFinished) };
-    const choice: Loose = { index, delta, finish_reason: null };
+    const delta = readCandidate(raw, state, parts, native !== null && !state.isFinished);
+    const choice: ChunkChoice = { index, delta, finish_reason: null };
     const probabilities = decodeLogprobs(raw.logprobsResult);
     if (probabilities) choice.logprobs = probabilities;
     if (native !== null && !state.isFinished) {
@@ -70,15 +73,4 @@ export function streamDecoder(_quirks: GoogleQuirks, { outputTool }: Reading = {
   }
 
   return { decode };
-}
-
-function chunkOf(choices: Loose[], tier: string | undefined): ChatChunk {
-  return {
-    id: '',
-    object: 'chat.completion.chunk',
-    created: 0,
-    model: '',
-    choices,
-    ...(tier === undefined ? {} : { service_tier: tier }),
-  } as unknown as ChatChunk;
 }

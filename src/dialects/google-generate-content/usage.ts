@@ -1,6 +1,7 @@
 import { isObject, type Loose } from '../../base/values.ts';
-import type { Usage } from '../../schema/chat.ts';
-import { implausibleSearches, tokenCount, tokensOrZero } from '../shared/counts.ts';
+import type { Usage } from '../../schema/chat/chat.ts';
+import { implausibleSearches, tokenCount, tokensOrZero } from '../shared/response/counts.ts';
+import { usageOf } from '../shared/response/usage.ts';
 
 /**
  * Reads `usageMetadata`. Thoughts and what tools added to the prompt stand beside the other counts; cached tokens are
@@ -16,23 +17,15 @@ export function readUsage(raw: unknown, searches = 0): Usage | null {
   const candidates = tokensOrZero(raw.candidatesTokenCount);
   const thoughts = tokensOrZero(raw.thoughtsTokenCount);
   if (prompt === null || fromTools === null || candidates === null || thoughts === null) return null;
-  const promptTokens = prompt + fromTools;
-  const completionTokens = candidates + thoughts;
-  const read: Record<string, number> = {
-    cached_tokens: Math.min(tokenCount(raw.cachedContentTokenCount) ?? 0, promptTokens),
-  };
-  addModalities(read, [raw.promptTokensDetails, raw.toolUsePromptTokensDetails], promptTokens);
-  const produced: Record<string, number> = { reasoning_tokens: thoughts };
-  addModalities(produced, [raw.candidatesTokensDetails], completionTokens);
-  const usage: Usage = {
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: promptTokens + completionTokens,
-    prompt_tokens_details: read,
-    completion_tokens_details: produced,
-  };
-  if (searches > 0) usage.server_tool_use_details = { web_search_requests: Math.min(searches, implausibleSearches) };
-  return usage;
+  return usageOf({
+    prompt: prompt + fromTools,
+    completion: candidates + thoughts,
+    cached: tokenCount(raw.cachedContentTokenCount) ?? 0,
+    reasoning: thoughts,
+    ofPrompt: modalityTokens(raw.promptTokensDetails, raw.toolUsePromptTokensDetails),
+    ofCompletion: modalityTokens(raw.candidatesTokensDetails),
+    searches: Math.min(searches, implausibleSearches),
+  });
 }
 
 const modalities: ReadonlyMap<unknown, string> = new Map([
@@ -41,16 +34,18 @@ const modalities: ReadonlyMap<unknown, string> = new Map([
   ['VIDEO', 'video_tokens'],
 ]);
 
-function addModalities(counts: Record<string, number>, details: readonly unknown[], most: number): void {
+function modalityTokens(...details: readonly unknown[]): Record<string, number> {
+  const counts: Record<string, number> = {};
   for (const list of details) {
     if (!Array.isArray(list)) continue;
     for (const entry of list) {
       if (!isObject(entry)) continue;
       const key = modalities.get(entry.modality);
       const tokens = tokenCount(entry.tokenCount) ?? 0;
-      if (key !== undefined && tokens > 0) counts[key] = Math.min((counts[key] ?? 0) + tokens, most);
+      if (key !== undefined) counts[key] = (counts[key] ?? 0) + tokens;
     }
   }
+  return counts;
 }
 
 const tiers: ReadonlyMap<unknown, string> = new Map([

@@ -1,9 +1,10 @@
-import { cleanText } from '../../base/clean-text.ts';
-import { retryAfterOf } from '../../base/retry-after.ts';
-import { UpstreamError } from '../../base/upstream-error.ts';
+import { retryAfterOf } from '../../base/http/retry-after.ts';
+import { UpstreamError } from '../../base/http/upstream-error.ts';
+import { cleanText } from '../../base/text/clean-text.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 import { errorBody } from '../shared/error-body.ts';
 import { contextIsFull, saysContextIsFull } from '../shared/full-context.ts';
+import { saysBillIsUnpaid, unpaidBill } from '../shared/unpaid-bill.ts';
 
 interface ErrorText {
   message: string;
@@ -28,7 +29,7 @@ export function decodeError(
     retryAfterMs: retryAfterOf(headers, nowMs),
     providerCode: code,
     errorType: errorTypeOf(status, code, message),
-    ...(isFull ? contextIsFull : {}),
+    ...(isFull ? contextIsFull : saysBillIsUnpaid(status, code, message, further) ? unpaidBill : {}),
   });
 }
 
@@ -49,7 +50,7 @@ export function errorIn(body: Loose): UpstreamError | null {
     ...(isContentRefusal(named ?? 502, code, message) ? { fault: 'caller' } : {}),
     providerCode: code,
     errorType: errorTypeOf(named ?? 400, code, message),
-    ...(isFull ? contextIsFull : {}),
+    ...(isFull ? contextIsFull : saysBillIsUnpaid(status, code, message, further) ? unpaidBill : {}),
   });
 }
 

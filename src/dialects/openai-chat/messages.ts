@@ -1,5 +1,5 @@
 import { isObject, type Loose } from '../../base/values.ts';
-import type { ChatMessage } from '../../schema/chat.ts';
+import type { ChatMessage } from '../../schema/chat/chat.ts';
 import { addedMessageFields, type ChatQuirks, reasoningFields } from './quirks.ts';
 import { moveReasoning } from './reasoning.ts';
 
@@ -28,16 +28,29 @@ export function encodeMessages(
 function encodeMessage(message: ChatMessage, quirks: ChatQuirks, dropped: string[]): unknown {
   const asSystem = message.role === 'developer' && quirks.developerRole !== true;
   const moved = message.role === 'assistant' && movedFields.some((field) => field in message);
+  const hasNull = hasUnset(message);
   const parts = message.content;
   const isMarked =
     ('cache_control' in message || (Array.isArray(parts) && parts.some((part) => 'cache_control' in part))) &&
     quirks.cacheControl?.includes('messages') !== true;
-  if (!asSystem && !moved && !isMarked) return message;
+  if (!asSystem && !moved && !isMarked && !hasNull) return message;
   const encoded: Loose = { ...message };
+  if (hasNull) for (const field of Object.keys(encoded)) if (isUnset(encoded, field)) delete encoded[field];
   if (asSystem) encoded.role = 'system';
   if (moved) encodeAssistant(encoded, quirks, dropped);
   if (isMarked) removeMarks(encoded, dropped);
   return encoded;
+}
+
+/** Clients send back a message with all fields that they know. A strict provider refuses those that it does not know. */
+function hasUnset(message: object): boolean {
+  for (const field in message) if (isUnset(message as Loose, field)) return true;
+  return false;
+}
+
+/** null means "not set", but for the content: some providers want it beside tool calls. */
+function isUnset(message: Loose, field: string): boolean {
+  return message[field] === null && field !== 'content';
 }
 
 /** @param message  changed */

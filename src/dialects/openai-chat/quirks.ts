@@ -129,4 +129,5 @@ export const chatQuirks = lazily(() =>
     jsonSchema: z.boolean().optional(),
   }),
 );
+/** How a provider differs in the dialect `openai-chat`. */
 export interface ChatQuirks extends z.infer<ReturnType<typeof chatQuirks>> {}

@@ -1,5 +1,5 @@
 import { isObject, type Loose } from '../../base/values.ts';
-import type { ChatRequest, ReasoningEffort } from '../../schema/chat.ts';
+import type { ChatRequest, ReasoningEffort } from '../../schema/chat/chat.ts';
 import { asBudget, asEffort, type ReasoningAmount, reasoningAmount } from '../shared/reasoning-request.ts';
 import type { ChatQuirks, ReasoningStyle } from './quirks.ts';
 

@@ -1,35 +1,26 @@
-import { UpstreamError } from '../../base/upstream-error.ts';
+import type { UpstreamError } from '../../base/http/upstream-error.ts';
 import { isIndex, isObject, type Loose, without } from '../../base/values.ts';
-import type { ChatChoice, ChatResult } from '../../schema/chat.ts';
+import type { ChatChoice, ChatResult } from '../../schema/chat/chat.ts';
 import type { DecodedResult } from '../dialect.ts';
-import {
-  argumentsText,
-  badResponse,
-  contentText,
-  ours,
-  type ToolCallIds,
-  thinkingText,
-  toolCallIds,
-} from '../shared/values.ts';
+import { decodedResult } from '../shared/response/chunks.ts';
+import { argumentsText, badResponse, contentText, ours, type ToolCallIds, toolCallIds } from '../shared/values.ts';
 import { errorIn } from './errors.ts';
-import { normaliseFinishReason } from './finish-reason.ts';
+import { addedToCall, addedToFunction, brokenOff, functionIn, thoughtIn } from './fields.ts';
+import { finishReasonOf } from './finish-reason.ts';
 import type { ChatQuirks } from './quirks.ts';
 import { decodeLogprobs, dropMisshapen } from './shapes.ts';
-import { readUsage } from './usage.ts';
+import { usageIn } from './usage.ts';
 
 /** Reads a complete response. A success status proves nothing: the body may be an error, or no completion at all. */
 export function decodeResult(body: unknown, quirks: ChatQuirks = {}): DecodedResult {
   if (!isObject(body)) throw badResponse('The provider responded with something that is no chat completion.');
-  try {
-    return decodeCompletion(body, quirks);
-  } catch (error) {
-    // A response that is of no use may have been paid for.
-    const usage = readUsage(body.usage);
-    throw usage && error instanceof UpstreamError ? error.with({ usage }) : error;
-  }
+  return decodedResult(
+    () => decodeCompletion(body, quirks),
+    () => usageIn(body, choicesIn(body)),
+  );
 }
 
-function decodeCompletion(body: Loose, quirks: ChatQuirks): DecodedResult {
+function decodeCompletion(body: Loose, quirks: ChatQuirks): ChatResult {
   const error = errorIn(body);
   if (error) throw error;
   const choices = body.choices;
@@ -47,7 +38,11 @@ function decodeCompletion(body: Loose, quirks: ChatQuirks): DecodedResult {
     system_fingerprint: typeof body.system_fingerprint === 'string' ? body.system_fingerprint : null,
   };
   if ('service_tier' in body && typeof body.service_tier !== 'string') result.service_tier = undefined;
-  return { result, usage: readUsage(body.usage) };
+  return result;
+}
+
+function choicesIn({ choices }: Loose): readonly unknown[] {
+  return Array.isArray(choices) ? choices : [];
 }
 
 const notOfChoices = ['usage', 'error'];
@@ -69,15 +64,13 @@ function decodeChoice(raw: unknown, position: number, ids: ToolCallIds, quirks: 
   const native = typeof raw.finish_reason === 'string' ? raw.finish_reason : null;
   const message = isObject(raw.message) ? raw.message : null;
   // A provider that filters all of a response may leave its message out.
-  if (message === null && (native === null || normaliseFinishReason(native, false) !== 'content_filter'))
-    throw noMessage();
+  if (message === null && (native === null || finishReasonOf(native, false) !== 'content_filter')) throw noMessage();
   // As in a stream: without a reason why it ended, a response may have been broken off.
   if ((raw.finish_reason ?? '') === '' && quirks.finishesWithoutReason !== true)
     throw badResponse('The provider sent a response without a finish_reason.');
   const decoded = decodeMessage(message ?? {}, ids);
-  const finishReason = normaliseFinishReason(native || 'stop', Boolean(decoded.tool_calls));
-  if (finishReason === 'error')
-    throw badResponse(`The provider broke off its response (${native}).`, native ?? undefined);
+  const finishReason = finishReasonOf(native || 'stop', Boolean(decoded.tool_calls));
+  if (finishReason === 'error') throw brokenOff(native);
   return {
     ...without(notOfChoices, raw),
     index: isIndex(raw.index) ? raw.index : position,
@@ -96,15 +89,15 @@ function noMessage(): UpstreamError {
 const reshaped = ['reasoning_content', 'reasoning', 'tool_calls'];
 
 function decodeMessage(raw: Loose, ids: ToolCallIds): ChatChoice['message'] {
-  const { reasoning_content: reasoningContent, reasoning, tool_calls: toolCalls, content, refusal } = raw;
+  const { tool_calls: toolCalls, content, refusal } = raw;
   const message: Loose = {
     ...without(reshaped, raw),
     role: 'assistant',
     content: contentText(content),
     refusal: typeof refusal === 'string' ? refusal : null,
   };
-  const thought = typeof reasoning === 'string' ? reasoning : (reasoningContent ?? thinkingText(content));
-  if (typeof thought === 'string') message.reasoning = thought;
+  const thought = thoughtIn(raw);
+  if (thought !== null) message.reasoning = thought;
   if (Array.isArray(toolCalls) && toolCalls.length > 0)
     message.tool_calls = toolCalls.map((call, position) => decodeToolCall(call, position, ids));
   if (message.function_call === null) message.function_call = undefined;
@@ -114,14 +107,13 @@ function decodeMessage(raw: Loose, ids: ToolCallIds): ChatChoice['message'] {
 
 function decodeToolCall(raw: unknown, position: number, ids: ToolCallIds): Loose {
   const call = isObject(raw) ? raw : {};
-  const called = isObject(call.function) ? call.function : {};
+  const called = functionIn(call);
   if (typeof called.name !== 'string')
     throw badResponse('The provider responded with a tool call that names no function.');
-  const { index: _, ...others } = call;
   return {
-    ...others,
     id: ids.take(call.id) ?? ids.make(position),
     type: 'function',
-    function: { ...called, name: called.name, arguments: argumentsText(called.arguments) || '{}' },
+    function: { name: called.name, arguments: argumentsText(called.arguments) || '{}', ...addedToFunction(called) },
+    ...addedToCall(call),
   };
 }

@@ -1,4 +1,5 @@
 import { isObject, type Loose } from '../../base/values.ts';
+import type { Logprobs } from '../../schema/chat/chat.ts';
 
 /** Which entries of a list clients can read. */
 const readable: Record<string, (entry: Loose) => boolean> = {
@@ -45,12 +46,12 @@ function audioOf(audio: Loose): Loose {
  * Probabilities, with the keys that clients require; null where there are none. Servers leave `bytes` and
  * `top_logprobs` out.
  */
-export function decodeLogprobs(raw: unknown): { content: Loose[] | null; refusal: Loose[] | null } | null {
+export function decodeLogprobs(raw: unknown): Logprobs | null {
   if (!isObject(raw)) return null;
   return { ...raw, content: entriesOf(raw.content), refusal: entriesOf(raw.refusal) };
 }
 
-function entriesOf(raw: unknown): Loose[] | null {
+function entriesOf(raw: unknown): Logprobs['content'] {
   if (!Array.isArray(raw)) return null;
   return raw.filter(isTokenLogprob).map((entry) => ({
     ...tokenOf(entry),
@@ -58,15 +59,21 @@ function entriesOf(raw: unknown): Loose[] | null {
   }));
 }
 
-function isTokenLogprob(entry: unknown): entry is Loose {
+type TokenLogprob = Loose & { token: string; logprob: number };
+
+function isTokenLogprob(entry: unknown): entry is TokenLogprob {
   return isObject(entry) && typeof entry.token === 'string' && typeof entry.logprob === 'number';
 }
 
-function tokenOf(entry: Loose): Loose {
+function tokenOf(entry: TokenLogprob) {
   return {
     ...entry,
-    bytes: Array.isArray(entry.bytes) && entry.bytes.every(Number.isSafeInteger) ? entry.bytes : null,
+    bytes: isBytes(entry.bytes) ? entry.bytes : null,
   };
+}
+
+function isBytes(value: unknown): value is number[] {
+  return Array.isArray(value) && value.every(Number.isSafeInteger);
 }
 
 function isTextOrNothing(value: unknown): boolean {

@@ -1,22 +1,16 @@
-import type { UpstreamError } from '../../base/upstream-error.ts';
+import type { UpstreamError } from '../../base/http/upstream-error.ts';
 import { isIndex, isObject, type Loose, without } from '../../base/values.ts';
-import type { ChatChunk } from '../../schema/chunk.ts';
+import type { ChatChunk } from '../../schema/chat/chunk.ts';
 import type { StreamDecoder, StreamPart } from '../dialect.ts';
-import { eventObject } from '../shared/events.ts';
-import {
-  argumentsText,
-  badResponse,
-  contentText,
-  ours,
-  type ToolCallIds,
-  thinkingText,
-  toolCallIds,
-} from '../shared/values.ts';
+import { chunkOf } from '../shared/response/chunks.ts';
+import { eventObject } from '../shared/response/event-object.ts';
+import { argumentsText, contentText, ours, type ToolCallIds, toolCallIds } from '../shared/values.ts';
 import { errorIn } from './errors.ts';
-import { normaliseFinishReason } from './finish-reason.ts';
+import { addedToCall, addedToFunction, brokenOff, thoughtIn } from './fields.ts';
+import { finishReasonOf } from './finish-reason.ts';
 import type { ChatQuirks } from './quirks.ts';
 import { decodeLogprobs, dropMisshapen } from './shapes.ts';
-import { readUsage } from './usage.ts';
+import { usageIn } from './usage.ts';
 
 interface ChoiceState {
   /** Index of the latest tool call; -1 before the first. */
@@ -41,7 +35,7 @@ export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
   const states = new Map<number, ChoiceState>();
   const ids = toolCallIds();
   /** Set when the provider has broken off a choice. */
-  let brokenOff: UpstreamError | null = null;
+  let broken: UpstreamError | null = null;
 
   function decode(data: string): StreamPart[] {
     if (data.trim() === '[DONE]')
@@ -51,9 +45,9 @@ export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
     const parts: StreamPart[] = [];
     const choices = Array.isArray(event.choices) ? event.choices.filter(isObject) : [];
     if (choices.length > 0) parts.push({ kind: 'chunk', chunk: decodeChunk(event, choices) });
-    const usage = readUsage(event.usage) ?? readUsage(usageElsewhere(event, choices));
+    const usage = usageIn(event, choices);
     if (usage) parts.push({ kind: 'usage', usage });
-    const reported = error ?? brokenOff;
+    const reported = error ?? broken;
     // Beside choices, an error is of what they hold. After the response it may only say how the stream ends.
     if (reported) parts.push({ kind: 'error', error: reported, ...(choices.length > 0 ? { isReported: true } : {}) });
     return parts;
@@ -66,10 +60,10 @@ export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
       .map(([index, state]) => ({
         index,
         delta: withArguments({}, state),
-        finish_reason: normaliseFinishReason('stop', state.lastTool >= 0),
+        finish_reason: finishReasonOf('stop', state.lastTool >= 0),
         native_finish_reason: null,
       }));
-    return choices.length === 0 ? [] : [{ kind: 'chunk', chunk: { ...decodeChunk({}, []), choices } }];
+    return choices.length === 0 ? [] : [{ kind: 'chunk', chunk: chunkOf(choices) }];
   }
 
   function decodeChunk(event: Loose, choices: unknown[]): ChatChunk {
@@ -99,7 +93,7 @@ export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
       ...others
     } = raw;
     const index = isIndex(raw.index) ? raw.index : position;
-    brokenOff ??= errorIn(raw);
+    broken ??= errorIn(raw);
     const state = states.get(index) ?? { lastTool: -1, tools: new Map(), isFinished: false };
     states.set(index, state);
     const choice: Loose = {
@@ -111,8 +105,8 @@ export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
     const probabilities = decodeLogprobs(logprobs);
     if (probabilities) choice.logprobs = probabilities;
     if (typeof native === 'string' && native !== '') {
-      const reason = normaliseFinishReason(native, state.lastTool >= 0);
-      if (reason === 'error') brokenOff ??= badResponse(`The provider broke off its response (${native}).`, native);
+      const reason = finishReasonOf(native, state.lastTool >= 0);
+      if (reason === 'error') broken ??= brokenOff(native);
       else {
         choice.finish_reason = reason;
         choice.native_finish_reason = native;
@@ -129,8 +123,8 @@ export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
 
 function decodeDelta(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose {
   const {
-    reasoning_content: reasoningContent,
-    reasoning,
+    reasoning_content: _reasoningContent,
+    reasoning: _reasoning,
     tool_calls: toolCalls,
     content,
     role,
@@ -141,8 +135,8 @@ function decodeDelta(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose {
   dropMisshapen(delta);
   if (role !== undefined && role !== null) delta.role = 'assistant';
   if (content !== undefined) delta.content = contentText(content);
-  const thought = typeof reasoning === 'string' ? reasoning : (reasoningContent ?? thinkingText(content));
-  if (typeof thought === 'string') delta.reasoning = thought;
+  const thought = thoughtIn(raw);
+  if (thought !== null) delta.reasoning = thought;
   if (typeof refusal === 'string') delta.refusal = refusal;
   if (Array.isArray(toolCalls) && toolCalls.length > 0) {
     delta.tool_calls = toolCalls.filter(isObject).map((call) => decodeToolCall(call, state, ids));
@@ -171,11 +165,11 @@ function decodeToolCall(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose
     if (typeof raw.function.name === 'string' && raw.function.name !== '') called.name = raw.function.name;
     if (raw.function.arguments !== undefined && raw.function.arguments !== null)
       called.arguments = argumentsText(raw.function.arguments);
-    call.function = called;
+    call.function = { ...called, ...addedToFunction(raw.function) };
     if (known === undefined) tool.isBare = true;
     if (called.arguments !== undefined && called.arguments !== '') tool.isBare = false;
   }
-  return call;
+  return { ...call, ...addedToCall(raw) };
 }
 
 /** For a tool without parameters some servers write nothing; clients expect an object. */
@@ -186,11 +180,4 @@ function withArguments(delta: Loose, { tools }: ChoiceState): Loose {
   const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
   const added = bare.map(([index]) => ({ index, function: { arguments: '{}' } }));
   return { ...delta, tool_calls: [...calls, ...added] };
-}
-
-/** Some servers put usage into a choice, or into an object of their own. */
-function usageElsewhere(event: Loose, choices: unknown[]): unknown {
-  const first = choices[0];
-  if (isObject(first) && isObject(first.usage)) return first.usage;
-  return isObject(event.x_groq) ? event.x_groq.usage : undefined;
 }

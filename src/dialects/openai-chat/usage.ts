@@ -1,100 +1,181 @@
 import { isObject, type Loose } from '../../base/values.ts';
-import type { Usage } from '../../schema/chat.ts';
-import { implausibleSearches, tokenCount } from '../shared/counts.ts';
+import type { Usage } from '../../schema/chat/chat.ts';
+import { largestUsage } from '../shared/largest-usage.ts';
+import { implausibleSearches, tokenCount } from '../shared/response/counts.ts';
+import { usageOf } from '../shared/response/usage.ts';
+import { besideTotals, countIn, usageNames, usagePlaces, writesByLife } from './usage-names.ts';
 
-/** A count of a part: absent or nonsense is 0, and it can't be more than the total. */
-function part(value: unknown, total: number): number {
-  return Math.min(tokenCount(value) ?? 0, total);
+/** The usage in a response or an event, wherever a server puts it; of several reports the largest counts. */
+export function usageIn(body: Loose, choices: readonly unknown[] = []): Usage | null {
+  let usage: Usage | null = null;
+  for (const place of usagePlaces(body, choices)) {
+    const read = readUsage(place);
+    if (read !== null) usage = largestUsage(usage, read);
+  }
+  return usage;
+}
+
+/**
+ * Reads the usage that a provider reports. Negative, fractional, textual or huge counts are no usage: they never become
+ * a cost. Where the total tells which counts include which, it decides; else the larger reading counts.
+ * @returns null where prompt or completion tokens are missing or nonsense
+ */
+export function readUsage(raw: unknown): Usage | null {
+  if (!isObject(raw)) return null;
+  const inDetails = objectIn(raw.prompt_tokens_details ?? raw.prompt_token_details ?? raw.input_tokens_details);
+  const outDetails = objectIn(raw.completion_tokens_details ?? raw.output_tokens_details);
+  const totals = totalsOf(raw, inDetails, outDetails);
+  if (totals === null) return null;
+  // A part is no more than the whole: where it is, the whole was counted without it.
+  const ofOutput = (name: string) => tokenCount(outDetails?.[name]) ?? 0;
+  const made = {
+    audio_tokens: ofOutput('audio_tokens'),
+    image_tokens: ofOutput('image_tokens'),
+    accepted_prediction_tokens: ofOutput('accepted_prediction_tokens'),
+    rejected_prediction_tokens: ofOutput('rejected_prediction_tokens'),
+  };
+  const completionTokens = Math.max(totals.completion, ...Object.values(made));
+  const ofPrompt = (name: string) => tokenCount(inDetails?.[name]) ?? 0;
+  const media = {
+    audio_tokens: ofPrompt('audio_tokens'),
+    image_tokens: ofPrompt('image_tokens'),
+    video_tokens: ofPrompt('video_tokens'),
+  };
+  const promptTokens = Math.max(totals.prompt, ...Object.values(media));
+  return usageOf({
+    prompt: promptTokens,
+    completion: completionTokens,
+    cached: totals.cached,
+    written: totals.written.all,
+    writtenForHour: totals.written.hour,
+    writtenForHalfDay: totals.written.halfDay,
+    reasoning: totals.reasoning,
+    ofPrompt: media,
+    ofCompletion: made,
+    searches: searchesIn(raw),
+  });
+}
+
+interface Written {
+  all: number;
+  hour: number;
+  halfDay: number;
+}
+
+interface Totals {
+  prompt: number;
+  completion: number;
+  cached: number;
+  written: Written;
+  reasoning: number;
+}
+
+/** A count that the prompt or the completion may leave out. */
+interface Part {
+  of: 'prompt' | 'completion';
+  tokens: number;
+  /** Without a total: whether it is left out. */
+  isBeside: boolean;
+  /** A detail of the prompt that fits into it: it is never left out. */
+  isInside?: boolean;
+}
+
+/** Prompt and completion with all of their parts. */
+function totalsOf(raw: Loose, inDetails: Loose | null, outDetails: Loose | null): Totals | null {
+  const prompt = countIn(raw, usageNames.prompt);
+  const completion = countIn(raw, usageNames.completion);
+  if (prompt === null || completion === null) return null;
+  const ownCached =
+    countIn(inDetails, [...usageNames.cached, ...usageNames.cachedBeside]) ?? countIn(raw, usageNames.cached);
+  const cached = ownCached ?? countIn(raw, usageNames.cachedBeside) ?? 0;
+  const written = writtenTokens(raw, inDetails);
+  const isWrittenBeside =
+    (countIn(raw, usageNames.writtenBeside) ?? 0) > 0 && countIn(inDetails, usageNames.written) === null;
+  const ownReasoning = countIn(outDetails, usageNames.reasoning) ?? countIn(raw, usageNames.reasoning) ?? 0;
+  const citations = tokenCount(raw[besideTotals]);
+  const totals = { prompt: prompt + (citations ?? 0), completion, cached, written, reasoning: ownReasoning };
+  const isDetail = (names: readonly string[], tokens: number) => countIn(inDetails, names) !== null && tokens <= prompt;
+  const parts: Part[] = [
+    // Models that reason at length have far more of it than of what they say.
+    { of: 'completion', tokens: ownReasoning, isBeside: true },
+    {
+      of: 'prompt',
+      tokens: cached,
+      isBeside: ownCached === null || cached > prompt,
+      isInside: isDetail([...usageNames.cached, ...usageNames.cachedBeside], cached),
+    },
+    {
+      of: 'prompt',
+      tokens: written.all,
+      isBeside: isWrittenBeside || written.all > prompt,
+      isInside: isDetail([...usageNames.written, ...usageNames.writtenBeside], written.all),
+    },
+  ];
+  const total = countIn(raw, usageNames.total);
+  const missing = total === null ? null : total - prompt - completion;
+  const beside = partsBeside(parts, missing);
+  for (const { of, tokens } of beside ?? []) totals[of] += tokens;
+  // Google counts reasoning in the total only. What nobody names is charged as output at the most.
+  if (beside === null && missing !== null) {
+    totals.completion += missing;
+    if (ownReasoning === 0) totals.reasoning = missing;
+  }
+  // Reasoning that is more than all output, or that comes with other counts beside the totals, is not in it.
+  if (
+    !beside?.some(({ of }) => of === 'completion') &&
+    missing !== null &&
+    (ownReasoning > totals.completion || citations !== null)
+  )
+    totals.completion += ownReasoning;
+  return totals;
+}
+
+/** @returns the parts that stand beside; null: the total has more than the parts explain */
+function partsBeside(parts: readonly Part[], missing: number | null): readonly Part[] | null {
+  if (missing === null) return parts.filter(({ isBeside, tokens }) => isBeside && tokens > 0);
+  if (missing <= 0) return [];
+  // Of two sets that are as long, the one that begins with the dearer part counts.
+  for (const bits of [1, 2, 4, 3, 5, 6, 7]) {
+    const some = parts.filter((_, at) => bits & (1 << at));
+    if (
+      some.every(({ tokens, isInside }) => tokens > 0 && isInside !== true) &&
+      some.reduce((sum, { tokens }) => sum + tokens, 0) === missing
+    )
+      return some;
+  }
+  return null;
 }
 
 function objectIn(value: unknown): Loose | null {
   return isObject(value) ? value : null;
 }
 
-/**
- * Reads the usage that a provider reports. Negative, fractional, textual or huge counts are no usage: they never become
- * a cost.
- * @returns null where prompt or completion tokens are missing or nonsense
- */
-export function readUsage(raw: unknown): Usage | null {
-  if (!isObject(raw)) return null;
-  let promptTokens = tokenCount(raw.prompt_tokens);
-  let completionTokens = tokenCount(raw.completion_tokens);
-  if (promptTokens === null || completionTokens === null) return null;
-  const inDetails = objectIn(raw.prompt_tokens_details ?? raw.prompt_token_details);
-  const outDetails = objectIn(raw.completion_tokens_details);
-  const cached = cachedTokens(raw, inDetails);
-  let reasoning = tokenCount(outDetails === null ? raw.reasoning_tokens : outDetails.reasoning_tokens) ?? 0;
-  const total = tokenCount(raw.total_tokens);
-  let missing = total === null ? 0 : total - promptTokens - completionTokens;
-  // Some leave cached tokens out of the prompt, though not out of the total.
-  if (cached > 0 && (total === null ? cached > promptTokens : missing === cached + reasoning)) {
-    promptTokens += cached;
-    missing -= cached;
-  }
-  // Google counts reasoning in the total only.
-  if (reasoning === 0 && missing > 0) reasoning = missing;
-  // Some leave reasoning out of the completion, though not out of the total.
-  if (reasoning > 0 && missing === reasoning) completionTokens += reasoning;
-  const written = writtenTokens(inDetails, promptTokens);
-  const read: Counts = { cached_tokens: Math.min(cached, promptTokens) };
-  note(read, 'cache_write_tokens', written.all);
-  note(read, 'cache_write_1h_tokens', written.forAnHour);
-  note(read, 'audio_tokens', part(inDetails?.audio_tokens, promptTokens));
-  note(read, 'image_tokens', part(inDetails?.image_tokens, promptTokens));
-  note(read, 'video_tokens', part(inDetails?.video_tokens, promptTokens));
-  const produced: Counts = { reasoning_tokens: Math.min(reasoning, completionTokens) };
-  note(produced, 'audio_tokens', part(outDetails?.audio_tokens, completionTokens));
-  note(produced, 'image_tokens', part(outDetails?.image_tokens, completionTokens));
-  note(produced, 'accepted_prediction_tokens', part(outDetails?.accepted_prediction_tokens, completionTokens));
-  note(produced, 'rejected_prediction_tokens', part(outDetails?.rejected_prediction_tokens, completionTokens));
-  const usage: Usage = {
-    prompt_tokens: promptTokens,
-    completion_tokens: completionTokens,
-    total_tokens: promptTokens + completionTokens,
-    prompt_tokens_details: read,
-    completion_tokens_details: produced,
+/** All that was written to a cache, and of it what is kept for long. */
+function writtenTokens(raw: Loose, details: Loose | null): Written {
+  const ofLife = (places: readonly (readonly [string, string])[]): number => {
+    let most = 0;
+    for (const from of [details, raw])
+      for (const [place, name] of places) most = Math.max(most, tokenCount(objectIn(from?.[place])?.[name]) ?? 0);
+    return most;
   };
-  const searches = searchesIn(raw);
-  if (searches > 0) usage.server_tool_use_details = { web_search_requests: searches };
-  return usage;
-}
-
-type Counts = Record<string, number>;
-
-/** A count that is 0 is left out. */
-function note(counts: Counts, key: string, value: number): void {
-  if (value !== 0) counts[key] = value;
-}
-
-function cachedTokens(raw: Loose, details: Loose | null): number {
-  return (
-    tokenCount(details?.cached_tokens) ??
-    tokenCount(raw.cached_tokens) ??
-    tokenCount(raw.prompt_cache_hit_tokens) ??
-    // Mistral
-    tokenCount(raw.num_cached_tokens) ??
-    0
-  );
-}
-
-/** Ours and OpenRouter's word, and those of Anthropic, which others that resell its models keep. */
-function writtenTokens(details: Loose | null, promptTokens: number): { all: number; forAnHour: number } {
-  if (details === null) return { all: 0, forAnHour: 0 };
-  const forAnHour = part(objectIn(details.cache_creation)?.ephemeral_1h_input_tokens, promptTokens);
-  const all = Math.max(
-    part(details.cache_write_tokens, promptTokens),
-    part(details.cache_creation_input_tokens, promptTokens),
-    forAnHour,
-  );
-  return { all, forAnHour };
+  const hour = ofLife(writesByLife.hour);
+  const halfDay = ofLife(writesByLife.halfDay);
+  let all = hour + halfDay + ofLife(writesByLife.short);
+  for (const from of [details, raw])
+    for (const name of [...usageNames.written, ...usageNames.writtenBeside])
+      all = Math.max(all, tokenCount(from?.[name]) ?? 0);
+  return { all, hour, halfDay };
 }
 
 /** Searches that the provider ran by itself. It charges each, and nobody else can count them. */
 function searchesIn(raw: Loose): number {
-  const requests =
-    tokenCount(objectIn(raw.server_tool_use_details ?? raw.server_tool_use)?.web_search_requests) ??
-    // Perplexity
-    tokenCount(raw.num_search_queries);
-  return requests === null || requests > implausibleSearches ? 0 : requests;
+  let most = 0;
+  for (const place of [raw.server_tool_use_details, raw.server_tool_use])
+    most = Math.max(most, plausible(tokenCount(objectIn(place)?.web_search_requests)));
+  for (const name of usageNames.searches) most = Math.max(most, plausible(tokenCount(raw[name])));
+  return most;
+}
+
+function plausible(searches: number | null): number {
+  return searches === null || searches > implausibleSearches ? 0 : searches;
 }

@@ -1,22 +1,22 @@
 import { isObject, type Loose } from '../../base/values.ts';
+import type { Native } from '../../call/native.ts';
 import type { OutputDelta } from '../../call/output-item.ts';
 import { withOutputItem } from '../../call/output-item.ts';
-import { originOf } from '../../call/responses-origin.ts';
-import type { ChatRequest } from '../../schema/chat.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { DialectRequest, EncodedRequest } from '../dialect.ts';
 import { gatewayFields } from '../shared/gateway-fields.ts';
 import type { Dropped } from './dropped.ts';
-import { encodeNativeInput } from './native-items.ts';
-import { nativeTools } from './native-tools.ts';
+import { encodeNativeInput } from './native/items.ts';
+import { nativeTools } from './native/tools.ts';
 import type { ResponsesQuirks } from './quirks.ts';
 
 /**
  * Whether the provider itself is asked for a shorter conversation. It takes no largest output: where one has to be sent,
  * the model is asked for a summary instead.
  */
-export function asksToCompact(request: ChatRequest, { compacts }: ResponsesQuirks): boolean {
+export function asksToCompact(request: ChatRequest, { purpose }: Native, { compacts }: ResponsesQuirks): boolean {
   const largest = request.max_completion_tokens ?? request.max_tokens ?? null;
-  return compacts === true && largest === null && originOf(request)?.purpose === 'compact';
+  return compacts === true && largest === null && purpose === 'compact';
 }
 
 /** Fields of a chat request that the endpoint takes. */
@@ -28,11 +28,11 @@ const taken: readonly string[] = ['prompt_cache_key', 'prompt_cache_retention', 
  */
 export function encodeCompaction(
   { request, upstreamModel, quirks, isLimited = false }: DialectRequest<ResponsesQuirks>,
+  native: Native,
   dropped: Dropped,
 ): EncodedRequest {
-  const origin = originOf(request) as NonNullable<ReturnType<typeof originOf>>;
-  const tools = nativeTools(origin, isLimited, dropped);
-  const { instructions, input } = encodeNativeInput(request.messages, origin, {
+  const tools = nativeTools(native, isLimited, dropped);
+  const { instructions, input } = encodeNativeInput(request.messages, native, {
     quirks,
     dropped,
     tools,
@@ -42,7 +42,7 @@ export function encodeCompaction(
   const payload: Loose = { model: upstreamModel, input };
   if (instructions !== null) payload.instructions = instructions;
   const refused = quirks.dropParams ?? [];
-  for (const [key, value] of [...Object.entries(request), ...Object.entries(origin.fields)]) {
+  for (const [key, value] of [...Object.entries(request), ...Object.entries(native.fields)]) {
     if (value === null || value === undefined || key === 'messages' || gatewayFields.includes(key)) continue;
     if (taken.includes(key) && !refused.includes(key)) payload[key] = value;
     else dropped.noteOthers('', { [key]: value }, []);

@@ -1,4 +1,4 @@
-import type { UpstreamError } from '../../base/upstream-error.ts';
+import type { UpstreamError } from '../../base/http/upstream-error.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 import { errorIn } from '../openai-chat/errors.ts';
 import { badResponse } from '../shared/values.ts';

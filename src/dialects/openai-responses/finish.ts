@@ -1,11 +1,5 @@
 import { isObject, type Loose } from '../../base/values.ts';
-import type { FinishReason } from '../../schema/chat.ts';
-
-/** Why a response ended, in our word and in the provider's. */
-export interface Finish {
-  finish_reason: FinishReason;
-  native_finish_reason: string;
-}
+import type { Finish } from '../shared/response/chunks.ts';
 
 /**
  * @param status    of the response

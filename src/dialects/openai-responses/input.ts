@@ -1,5 +1,5 @@
 import { addAll, type Loose } from '../../base/values.ts';
-import type { AssistantMessage, ChatMessage, ToolMessage } from '../../schema/chat.ts';
+import type { AssistantMessage, ChatMessage, ToolMessage } from '../../schema/chat/chat.ts';
 import type { Dropped } from './dropped.ts';
 import { encodeOutputParts, encodeOwnParts, encodeParts } from './parts.ts';
 import type { ResponsesQuirks } from './quirks.ts';

@@ -1,13 +1,15 @@
 import { isObject, type Loose } from '../../base/values.ts';
 import type { OutputItem } from '../../call/output-item.ts';
+import type { Logprobs, ReasoningDetail } from '../../schema/chat/chat.ts';
+import type { ChunkDelta } from '../../schema/chat/chunk.ts';
 import { argumentsText, badResponse, toolCallIds } from '../shared/values.ts';
 import { annotationOf, imageOf, logprobsOf } from './shapes.ts';
 
 /** What is added to the message, in our wire shape. */
 export interface Addition {
-  delta: Loose;
+  delta: ChunkDelta;
   /** Of the text in `delta`. */
-  logprobs?: Loose[];
+  logprobs?: NonNullable<Logprobs['content']>;
   /** The item that it is a part of, where the client speaks Responses. */
   item?: OutputItem;
 }
@@ -126,7 +128,7 @@ export function outputReader(format: string, isApart = false): OutputReader {
     const call = {
       index: item.call,
       id: ids.take(raw.call_id) ?? ids.make(item.call),
-      type: 'function',
+      type: 'function' as const,
       function: { name: raw.name, arguments: '' },
     };
     return [{ delta: { tool_calls: [call] } }];
@@ -150,15 +152,15 @@ export function outputReader(format: string, isApart = false): OutputReader {
     return [{ delta: { content }, ...(entries === null ? {} : { logprobs: entries }) }];
   }
 
-  function thought(item: Item, kind: TextKind, part: Part, text: string): Loose {
+  function thought(item: Item, kind: TextKind, part: Part, text: string): ChunkDelta {
     const isNext = thoughtPart !== null && thoughtPart !== part && !isApart;
     thoughtPart = part;
-    const detail: Loose =
+    const detail: ReasoningDetail =
       kind === 'summary' ? { type: 'reasoning.summary', summary: text } : { type: 'reasoning.text', text };
     return { reasoning: isNext ? gap + text : text, reasoning_details: [withPlace(detail, item.id, part.at)] };
   }
 
-  function withPlace(detail: Loose, id: string | null, at: number): Loose {
+  function withPlace(detail: ReasoningDetail, id: string | null, at: number): ReasoningDetail {
     return { ...detail, ...(id === null ? {} : { id }), format, index: at };
   }
 

@@ -1,5 +1,5 @@
 import { isObject, type Loose } from '../../base/values.ts';
-import type { ContentPart, FilePart } from '../../schema/chat.ts';
+import type { ContentPart, FilePart } from '../../schema/chat/chat.ts';
 import { readDataUrl } from '../shared/data-url.ts';
 import { unsupported } from '../shared/unsupported.ts';
 import type { Dropped } from './dropped.ts';

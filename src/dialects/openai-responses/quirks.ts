@@ -58,6 +58,7 @@ export const responsesQuirks = lazily(() =>
     generatesOn: z.boolean().optional(),
   }),
 );
+/** How a provider differs in the dialect `openai-responses`. */
 export interface ResponsesQuirks extends z.infer<ReturnType<typeof responsesQuirks>> {}
 
 /** OpenAI refuses a smaller `max_output_tokens`. */

@@ -1,5 +1,5 @@
 import type { Loose } from '../../base/values.ts';
-import type { ReasoningDetail } from '../../schema/chat.ts';
+import type { ReasoningDetail } from '../../schema/chat/chat.ts';
 import { formatOf, type ResponsesQuirks } from './quirks.ts';
 
 /** A reasoning item and its place. */

@@ -1,18 +1,18 @@
 import { isObject, type Loose, without } from '../../base/values.ts';
-import { originOf, type ResponsesOrigin } from '../../call/responses-origin.ts';
-import type { ChatRequest } from '../../schema/chat.ts';
+import type { Native } from '../../call/native.ts';
+import type { ChatRequest, ResponseFormat } from '../../schema/chat/chat.ts';
 import type { DialectRequest, EncodedRequest, StructuredOutput } from '../dialect.ts';
 import { gatewayFields } from '../shared/gateway-fields.ts';
+import { unsupported } from '../shared/unsupported.ts';
 import { mostSearchTurns, searchOptionsOf } from '../shared/web-search-options.ts';
 import { asksToCompact, encodeCompaction } from './compaction.ts';
 import { createDropped, type Dropped } from './dropped.ts';
 import { encodeInput } from './input.ts';
-import { passNativeFields } from './native-fields.ts';
-import { encodeNativeInput } from './native-items.ts';
-import { nativeTools } from './native-tools.ts';
+import { passNativeFields } from './native/fields.ts';
+import { encodeNativeInput } from './native/items.ts';
+import { nativeTools } from './native/tools.ts';
 import { leastMaxTokens, type ResponsesQuirks } from './quirks.ts';
 import { encodeReasoning, reasons } from './reasoning.ts';
-import { encodeText } from './text.ts';
 import { encodeToolChoice, encodeTools } from './tools.ts';
 
 /** Fields that mean the same in both wire formats. */
@@ -54,17 +54,16 @@ const rewritten: ReadonlySet<string> = new Set([
  * @see https://platform.openai.com/docs/api-reference/responses/create
  */
 export function encodeRequest(input: DialectRequest<ResponsesQuirks>): EncodedRequest {
-  const { request, upstreamModel, quirks } = input;
+  const { request, native = null, upstreamModel, quirks } = input;
   const dropped = createDropped();
-  if (asksToCompact(request, quirks)) return encodeCompaction(input, dropped);
+  if (native !== null && asksToCompact(request, native, quirks)) return encodeCompaction(input, native, dropped);
   const asked = withoutRefused(request, quirks, dropped);
   const payload: Loose = {};
   payload.model = upstreamModel;
-  const origin = originOf(request);
-  if (origin === null) encodeChat(asked, payload, quirks, dropped);
-  else encodeNative(asked, origin, payload, input, dropped);
+  if (native === null) encodeChat(asked, payload, quirks, dropped);
+  else encodeNative(asked, native, payload, input, dropped);
   payload.store = false;
-  const include = new Set([...includeOf(asked, upstreamModel, quirks), ...(origin?.include ?? [])]);
+  const include = new Set([...includeOf(asked, upstreamModel, quirks), ...(native?.include ?? [])]);
   if (include.size > 0) payload.include = [...include];
   const largest = asked.max_completion_tokens ?? asked.max_tokens ?? null;
   if (largest !== null) payload.max_output_tokens = Math.max(largest, leastMaxTokens(quirks));
@@ -74,7 +73,7 @@ export function encodeRequest(input: DialectRequest<ResponsesQuirks>): EncodedRe
   if (reasoning !== null) payload.reasoning = reasoning;
   passFields(asked, payload, dropped);
   if (asked.stream === true) passStream(asked, payload);
-  if (origin !== null) passNativeFields(origin, payload, input.isLimited === true, dropped);
+  if (native !== null) passNativeFields(native, payload, input.isLimited === true, dropped);
   addSearch(asked, payload, input, dropped);
   for (const name of quirks.dropParams ?? []) leaveOut(name, payload, dropped);
   return {
@@ -87,7 +86,7 @@ export function encodeRequest(input: DialectRequest<ResponsesQuirks>): EncodedRe
     body: JSON.stringify(payload),
     choices: 1,
     dropped: dropped.list(),
-    ...(origin === null ? {} : { reading: { outputItems: true } }),
+    ...(native === null ? {} : { reading: { outputItems: true } }),
     ...structuredOutputOf(payload),
   };
 }
@@ -101,24 +100,24 @@ function encodeChat(asked: ChatRequest, payload: Loose, quirks: ResponsesQuirks,
 /** What the caller of a Responses request wrote, where it still stands. */
 function encodeNative(
   asked: ChatRequest,
-  origin: ResponsesOrigin,
+  native: Native,
   payload: Loose,
   { quirks, isLimited = false }: DialectRequest<ResponsesQuirks>,
   dropped: Dropped,
 ): void {
-  const native = nativeTools(origin, isLimited, dropped);
-  const { instructions, input, isSent } = encodeNativeInput(asked.messages, origin, {
+  const ofCaller = nativeTools(native, isLimited, dropped);
+  const { instructions, input, isSent } = encodeNativeInput(asked.messages, native, {
     quirks,
     dropped,
-    tools: native,
+    tools: ofCaller,
     isLimited,
     compacts: false,
   });
   payload.input = input;
   if (instructions !== null) payload.instructions = instructions;
-  const tools = native.list(asked.tools ?? [], isSent);
+  const tools = ofCaller.list(asked.tools ?? [], isSent);
   if (tools.length > 0) payload.tools = tools;
-  const choice = native.choice(asked.tool_choice, tools.length > 0);
+  const choice = ofCaller.choice(asked.tool_choice, tools.length > 0);
   if (choice !== undefined) payload.tool_choice = choice;
 }
 
@@ -222,4 +221,30 @@ function passStream(request: ChatRequest, payload: Loose): void {
 function structuredOutputOf({ text }: Loose): { structuredOutput?: StructuredOutput } {
   const { format } = (text ?? {}) as { format?: { type: string } };
   return format === undefined || format.type === 'text' ? {} : { structuredOutput: 'native' };
+}
+
+/** The form and the length of the text; null: the caller does not say. */
+function encodeText(request: ChatRequest, dropped: Dropped): Loose | null {
+  const text: Loose = {};
+  if (request.response_format !== undefined) text.format = encodeFormat(request.response_format, dropped);
+  const verbosity = request.verbosity ?? null;
+  if (verbosity !== null) text.verbosity = verbosity;
+  return Object.keys(text).length === 0 ? null : text;
+}
+
+/** The schema and its name stand one level higher than in a chat request. */
+function encodeFormat(format: ResponseFormat, dropped: Dropped): Loose {
+  if (format.type === 'text' || format.type === 'json_object') return { type: format.type };
+  if (format.type !== 'json_schema')
+    throw unsupported('response_format.type', '"text", "json_object" or "json_schema" for this provider');
+  const { name, description, schema, strict } = format.json_schema;
+  dropped.noteOthers('response_format.json_schema.', format.json_schema, ['name', 'description', 'schema', 'strict']);
+  return {
+    type: 'json_schema',
+    name,
+    ...(description === undefined || description === null ? {} : { description }),
+    // The provider insists on a schema; this one allows anything.
+    schema: schema ?? {},
+    strict: strict ?? false,
+  };
 }

@@ -1,11 +1,12 @@
 import { isIndex, isObject, type Loose } from '../../base/values.ts';
+import type { ImageOutput, Logprobs } from '../../schema/chat/chat.ts';
 import { decodeLogprobs } from '../openai-chat/shapes.ts';
 
 /**
  * A citation in our wire shape; null: nothing that clients could read. They know citations of pages and of files.
  * @param offset  where the text that it is about starts in the content
  */
-export function annotationOf(raw: unknown, offset: number): Loose | null {
+export function annotationOf(raw: unknown, offset: number): (Loose & { type: string }) | null {
   if (!isObject(raw)) return null;
   const { type, ...fields } = raw;
   for (const key of ['start_index', 'end_index']) {
@@ -29,14 +30,14 @@ export function annotationOf(raw: unknown, offset: number): Loose | null {
 const imageFormat = /^[a-z]{2,8}$/;
 
 /** An image that the provider's tool has made, as a data URL; null: none. */
-export function imageOf({ result, output_format: format }: Loose): Loose | null {
+export function imageOf({ result, output_format: format }: Loose): ImageOutput | null {
   if (typeof result !== 'string' || result === '') return null;
   const type = typeof format === 'string' && imageFormat.test(format) ? format : 'png';
   return { type: 'image_url', image_url: { url: `data:image/${type};base64,${result}` } };
 }
 
 /** Probabilities of tokens; null where there are none, which is the usual case. */
-export function logprobsOf(raw: unknown): Loose[] | null {
+export function logprobsOf(raw: unknown): NonNullable<Logprobs['content']> | null {
   if (!Array.isArray(raw) || raw.length === 0) return null;
   const content = decodeLogprobs({ content: raw })?.content ?? [];
   return content.length === 0 ? null : content;

@@ -1,15 +1,16 @@
 import { isIndex, isObject, type Loose } from '../../base/values.ts';
 import { withOutputItem } from '../../call/output-item.ts';
-import type { ChatChunk } from '../../schema/chunk.ts';
+import type { ChunkDelta } from '../../schema/chat/chunk.ts';
 import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
-import { eventObject } from '../shared/events.ts';
+import { deltaPart, finishPart } from '../shared/response/chunks.ts';
+import { eventObject } from '../shared/response/event-object.ts';
 import { badResponse } from '../shared/values.ts';
 import { responseError } from './errors.ts';
 import { finishOf } from './finish.ts';
 import type { Addition, TextKind } from './output.ts';
 import { readerFor } from './output-items.ts';
 import type { ResponsesQuirks } from './quirks.ts';
-import { createdOf } from './result.ts';
+import { createdOf, tierOf } from './result.ts';
 import { readUsage } from './usage.ts';
 
 /** An event that nests deeper is none. The last one repeats the request's tools and schemas. */
@@ -63,7 +64,7 @@ export function streamDecoder(quirks: ResponsesQuirks, reading?: Reading): Strea
     switch (event.type) {
       case 'response.created':
         created = isObject(event.response) ? createdOf(event.response) : 0;
-        return hasBegun ? [] : [chunkOf({ delta: { content: '' } })];
+        return hasBegun ? [] : [deltaOf({ delta: { content: '' } })];
       case 'response.output_item.added':
         return isObject(event.item) ? chunksOf(reader.open(placeOf(event), event.item)) : [];
       case 'response.output_item.done':
@@ -98,11 +99,7 @@ export function streamDecoder(quirks: ResponsesQuirks, reading?: Reading): Strea
     isOver = true;
     const parts = chunksOf([...restOf(response.output), ...(reader.end?.() ?? [])]);
     const finish = finishOf(response.status === 'incomplete' ? 'incomplete' : status, response, reader.hasCalls());
-    const tier = typeof response.service_tier === 'string' ? { service_tier: response.service_tier } : {};
-    parts.push({
-      kind: 'chunk',
-      chunk: { ...headed(), ...tier, choices: [{ index: 0, delta: {}, ...finish }] } as ChatChunk,
-    });
+    if (finish !== null) parts.push(finishPart(finish, { created, ...tierOf(response) }));
     return [...parts, ...usageOf(response), { kind: 'done' }];
   }
 
@@ -125,20 +122,14 @@ export function streamDecoder(quirks: ResponsesQuirks, reading?: Reading): Strea
   }
 
   function chunksOf(additions: readonly Addition[]): StreamPart[] {
-    return additions.map(chunkOf);
+    return additions.map(deltaOf);
   }
 
-  function chunkOf({ delta, logprobs, item }: Addition): StreamPart {
-    const whole = hasBegun ? delta : { role: 'assistant', ...delta };
+  function deltaOf({ delta, logprobs, item }: Addition): StreamPart {
+    const whole: ChunkDelta = hasBegun ? delta : { role: 'assistant', ...delta };
     if (item !== undefined) withOutputItem(whole, item);
-    const choice: Loose = { index: 0, delta: whole, finish_reason: null };
-    if (logprobs) choice.logprobs = { content: logprobs, refusal: null };
     hasBegun = true;
-    return { kind: 'chunk', chunk: { ...headed(), choices: [choice] } as unknown as ChatChunk };
-  }
-
-  function headed(): Pick<ChatChunk, 'id' | 'object' | 'created' | 'model'> {
-    return { id: '', object: 'chat.completion.chunk', created, model: '' };
+    return deltaPart(whole, logprobs === undefined ? null : { content: logprobs, refusal: null }, { created });
   }
 
   return { decode };

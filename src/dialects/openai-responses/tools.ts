@@ -1,5 +1,5 @@
 import { isObject, type Loose } from '../../base/values.ts';
-import type { ChatTool, FunctionTool, ToolChoice, WebSearchTool } from '../../schema/chat.ts';
+import type { ChatTool, FunctionTool, ToolChoice, WebSearchTool } from '../../schema/chat/chat.ts';
 import { unsupported } from '../shared/unsupported.ts';
 import type { Dropped } from './dropped.ts';
 

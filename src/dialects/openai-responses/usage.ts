@@ -1,5 +1,5 @@
 import { isObject } from '../../base/values.ts';
-import type { Usage } from '../../schema/chat.ts';
+import type { Usage } from '../../schema/chat/chat.ts';
 import { readUsage as readChatUsage } from '../openai-chat/usage.ts';
 
 /**
@@ -16,6 +16,7 @@ export function readUsage(raw: unknown, searches: number): Usage | null {
     total_tokens: raw.total_tokens,
     prompt_tokens_details: raw.input_tokens_details,
     completion_tokens_details: raw.output_tokens_details,
+    cache_write_tokens_details: raw.cache_write_tokens_details,
     ...(searches > 0 ? { server_tool_use_details: { web_search_requests: searches } } : {}),
   });
 }

@@ -1,4 +1,4 @@
-import { cleanText } from '../../base/clean-text.ts';
+import { cleanText } from '../../base/text/clean-text.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 
 /**

@@ -1,9 +1,13 @@
-import { UpstreamError } from '../../base/upstream-error.ts';
-import type { ChatRequest } from '../../schema/chat.ts';
-import type { DialectRequest, EncodedRequest } from '../dialect.ts';
+import { LRUCache } from 'lru-cache';
+import { UpstreamError } from '../../base/http/upstream-error.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
 
 const tools = [{ type: 'function' as const, function: { name: 'f', parameters: { type: 'object', properties: {} } } }];
 const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false };
+
+/** Models of a provider whose parameters are remembered: callers can make up names, long ones too. */
+const maxRemembered = 1_000;
+const longestRemembered = 256;
 
 /** What asks for each parameter, by its name in `supported_parameters`. */
 const requests: Readonly<Record<string, Omit<ChatRequest, 'messages'>>> = {
@@ -32,14 +36,21 @@ const requests: Readonly<Record<string, Omit<ChatRequest, 'messages'>>> = {
   n: { n: 2 },
 };
 
+/** What of a dialect's request the parameters depend on. */
+interface Asked<Quirks> {
+  request: ChatRequest;
+  upstreamModel: string;
+  quirks: Quirks;
+}
+
 /**
  * Finds the parameters that a dialect leaves out for a model, or refuses, by encoding a request that asks for each: so
  * what listings say is what requests get.
  */
 export function leftOutParameters<Quirks extends object>(
-  encodeRequest: (input: DialectRequest<Quirks>) => EncodedRequest,
+  encodeRequest: (input: Asked<Quirks>) => { dropped: readonly string[] },
 ): (quirks: Quirks, upstreamModel: string) => readonly string[] {
-  const known = new WeakMap<Quirks, Map<string, readonly string[]>>();
+  const known = new WeakMap<Quirks, LRUCache<string, readonly string[]>>();
 
   function isLeftOut(name: string, quirks: Quirks, upstreamModel: string): boolean {
     const request: ChatRequest = { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 4000, ...requests[name] };
@@ -54,10 +65,15 @@ export function leftOutParameters<Quirks extends object>(
   }
 
   return (quirks, upstreamModel) => {
-    const ofModels = known.get(quirks) ?? new Map<string, readonly string[]>();
-    known.set(quirks, ofModels);
-    const found =
-      ofModels.get(upstreamModel) ?? Object.keys(requests).filter((name) => isLeftOut(name, quirks, upstreamModel));
+    const leftOut = () => Object.keys(requests).filter((name) => isLeftOut(name, quirks, upstreamModel));
+    if (upstreamModel.length > longestRemembered) return leftOut();
+    let ofModels = known.get(quirks);
+    if (ofModels === undefined) {
+      // Not `max`, for which memory would be reserved at once, for each provider.
+      ofModels = new LRUCache({ maxSize: maxRemembered, sizeCalculation: () => 1 });
+      known.set(quirks, ofModels);
+    }
+    const found = ofModels.get(upstreamModel) ?? leftOut();
     ofModels.set(upstreamModel, found);
     return found;
   };

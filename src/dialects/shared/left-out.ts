@@ -1,4 +1,4 @@
-import type { ChatRequest } from '../../schema/chat.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
 import { gatewayFields } from './gateway-fields.ts';
 
 /** No dialect has to say that it carries these. */

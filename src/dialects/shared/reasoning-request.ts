@@ -1,4 +1,4 @@
-import type { ChatRequest, ReasoningEffort } from '../../schema/chat.ts';
+import type { ChatRequest, ReasoningEffort } from '../../schema/chat/chat.ts';
 
 /** The part of the largest output that each effort may spend on reasoning. */
 const shares: Readonly<Record<ReasoningEffort, number>> = {

@@ -1,4 +1,4 @@
-import type { ResponseFormat } from '../../schema/chat.ts';
+import type { ResponseFormat } from '../../schema/chat/chat.ts';
 
 /** The tool by which structured output is asked for where the provider has no word for it. */
 export const outputToolName = 'structured_output';

@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../base/upstream-error.ts';
+import { UpstreamError } from '../../base/http/upstream-error.ts';
 
 /**
  * A part of the request that the provider cannot take. Nothing is sent. The next target is called, which may be another

@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../base/upstream-error.ts';
+import { UpstreamError } from '../../base/http/upstream-error.ts';
 import { isObject } from '../../base/values.ts';
 
 /** Fields that only the gateway sets in a response or event: a provider must not speak in its name. */

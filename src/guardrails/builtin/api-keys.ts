@@ -1,6 +1,6 @@
 import { beginningOf, type CandidatePattern } from '../matching/candidate.ts';
 
-/** The most characters of a key or a token that are one match; a JWT may have so many. */
+/** The most characters of a key or a token that are one match; a JWT may be that long. */
 const mostChars = 4_096;
 /** The most characters of a private key. */
 const mostPemChars = 8_192;
@@ -9,13 +9,13 @@ const word = '[A-Za-z0-9_-]';
 
 interface KeyShape {
   readonly begin: string;
-  /** The characters that follow. */
+  /** The characters after the beginning. */
   readonly chars: string;
-  /** At least so many of them. */
+  /** The fewest of these characters. */
   readonly least: number;
 }
 
-/** What the keys of services look like. */
+/** The forms of the keys of services. */
 const shapes: readonly KeyShape[] = [
   // OpenAI, Anthropic, OpenRouter, this gateway and others.
   { begin: 'sk-', chars: word, least: 20 },
@@ -51,6 +51,8 @@ const shapes: readonly KeyShape[] = [
   { begin: 'GOCSPX-', chars: word, least: 20 },
 ];
 
+const begins = [...shapes.map(({ begin }) => begin), 'eyJ', '-----BEGIN '];
+
 const whole = new RegExp(
   shapes.map(({ begin, chars, least }) => `${escaped(begin)}${chars}{${least},}`).join('|'),
   'y',
@@ -58,25 +60,28 @@ const whole = new RegExp(
 const token = /eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}/y;
 const pem = /-----BEGIN [A-Z ]{0,20}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,20}PRIVATE KEY-----)?/y;
 
-/** What a private key begins with, as far as it goes, and the key up to its last line. */
+/** The beginning of a private key, of any length, and the key up to its last line. */
 const pemBeginning = beginningOf(
   '-----BEGIN ',
   `[A-Z ]{0,31}(?:${beginningOf('-----', `[^-]{0,${mostPemChars}}(?:${beginningOf('-----', '[A-Z ]{0,35}-{0,5}')})?`)})?`,
 );
 const tokenBeginning = `eyJ${word}{0,${mostChars}}(?:\\.(?:${beginningOf('eyJ', `${word}{0,${mostChars}}(?:\\.${word}{0,${mostChars}})?`)})?)?`;
 
-/** Keys of services by their shape, JSON Web Tokens, and private keys in PEM. */
+/** Finds keys of services by their form, JSON Web Tokens, and private keys in PEM. */
 export const apiKey: CandidatePattern = {
   candidate: new RegExp(
     [
       ...shapes.map(({ begin, chars }) => `(?<![A-Za-z0-9])${escaped(begin)}${chars}{0,${mostChars}}`),
       `(?<![A-Za-z0-9_-])${tokenBeginning}`,
-      // A word that may become one of them.
+      // A word that may become a key when more text comes.
       '(?<![A-Za-z0-9])[A-Za-z][A-Za-z0-9_.-]{0,10}',
       pemBeginning,
     ].join('|'),
     'g',
   ),
+  part: new RegExp(begins.map(escaped).join('|'), 'g'),
+  lead: 0,
+  partChars: Math.max(...begins.map(({ length }) => length)),
   judge(text, start, end) {
     const written = text.slice(start, end);
     for (const shape of [whole, token, pem]) {

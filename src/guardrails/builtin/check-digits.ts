@@ -1,4 +1,4 @@
-/** Luhn: card numbers, and numbers of persons in Canada and Sweden. */
+/** Checks digits by Luhn: card numbers, and numbers of persons in Canada and Sweden. */
 export function passesLuhn(digits: string): boolean {
   let sum = 0;
   for (let at = 0; at < digits.length; at++) {
@@ -24,7 +24,7 @@ export function weighted(digits: string, weights: readonly number[]): number {
   return weights.reduce((sum, weight, at) => sum + weight * digitAt(digits, at), 0);
 }
 
-/** ISO 7064 MOD 11,10: the tax id of Germany. */
+/** Checks digits by ISO 7064 MOD 11,10: the tax id of Germany. */
 export function passesMod11And10(digits: string): boolean {
   let product = 10;
   for (let at = 0; at < digits.length - 1; at++) {
@@ -34,7 +34,7 @@ export function passesMod11And10(digits: string): boolean {
   return (11 - product) % 10 === digitAt(digits, digits.length - 1);
 }
 
-/** Verhoeff: the Aadhaar number of India. */
+/** Checks digits by Verhoeff: the Aadhaar number of India. */
 export function passesVerhoeff(digits: string): boolean {
   let check = 0;
   for (let at = 0; at < digits.length; at++) {

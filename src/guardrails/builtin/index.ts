@@ -1,5 +1,5 @@
 import { lazily } from '../../base/lazily.ts';
-import type { builtinSlugs } from '../../schema/guardrail.ts';
+import type { builtinSlugs } from '../../schema/tenants/guardrail.ts';
 import { candidateMatcher } from '../matching/candidate.ts';
 import type { Matcher } from '../matching/matcher.ts';
 import { windowedMatcher } from '../matching/windowed.ts';
@@ -20,4 +20,5 @@ export const builtinPatterns = {
   'api-key': lazily(() => candidateMatcher(apiKey)),
   'prompt-injection': lazily(() => windowedMatcher(promptInjection, phraseChars)),
 } as const satisfies Record<(typeof builtinSlugs)[number], () => Matcher>;
+/** The name of a pattern that is built in, such as `email`. */
 export type BuiltinPattern = keyof typeof builtinPatterns;

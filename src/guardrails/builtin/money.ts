@@ -1,33 +1,41 @@
 import { type CandidatePattern, isDigit, isWordAt } from '../matching/candidate.ts';
-import { passesLuhn, remainder } from './check-digits.ts';
+import { remainder } from './check-digits.ts';
 
 /** The first digits of the card networks. */
 const networks = /^(?:4|5[1-8]|2[2-7]|3\d|6|92)/;
 
-/** Groups of digits: a group of one or two is no part of a card number. */
-const grouped = /^(?:\d{3,}[ -]?)+/;
-
-/** A card number: 13 to 19 digits, alone or in groups, that pass the check of Luhn. */
+/** A card number: 13 to 19 digits, alone or in groups of three or more, that pass the check of Luhn. */
 export const card: CandidatePattern = {
   candidate: /(?<!\w|\d\.)\d(?:[ -]?\d){0,18}[ -]?/g,
+  part: /\d{3}/g,
+  lead: 0,
+  partChars: 3,
   judge(text, start, end) {
-    const [written = ''] = grouped.exec(text.slice(start, end)) ?? [];
-    if (written.length < 13 || !networks.test(written)) return -1;
-    let digits = '';
+    const first = text.charCodeAt(start);
+    let isFiller = true;
     let found = -1;
-    for (let at = start; at < start + written.length; at++) {
-      if (!isDigit(text.charCodeAt(at))) continue;
-      digits += text.charAt(at);
-      if (digits.length < 13 || isWordAt(text, at + 1)) continue;
-      if (passesLuhn(digits) && isNoFiller(digits)) found = at + 1;
+    let count = 0;
+    // The check sum of the digits so far, with every other digit doubled: from the first, and from the second.
+    let evenDoubled = 0;
+    let oddDoubled = 0;
+    for (let at = start; at < end; at++) {
+      // A group of one or two digits is no part of a card number.
+      if (at + 3 > end || !isDigit(text.charCodeAt(at + 1)) || !isDigit(text.charCodeAt(at + 2))) break;
+      for (; at < end && isDigit(text.charCodeAt(at)); at++) {
+        const code = text.charCodeAt(at);
+        const digit = code - 48;
+        const doubled = digit > 4 ? digit * 2 - 9 : digit * 2;
+        evenDoubled += count % 2 === 0 ? doubled : digit;
+        oddDoubled += count % 2 === 0 ? digit : doubled;
+        count++;
+        isFiller &&= code === first;
+      }
+      const sum = count % 2 === 0 ? evenDoubled : oddDoubled;
+      if (count >= 13 && sum % 10 === 0 && !isFiller && !isWordAt(text, at)) found = at;
     }
-    return found;
+    return found !== -1 && networks.test(text.slice(start, start + 2)) ? found : -1;
   },
 };
-
-function isNoFiller(digits: string): boolean {
-  return !/^(\d)\1*$/.test(digits);
-}
 
 /** Characters of an IBAN, by country. @see the IBAN registry of SWIFT */
 const lengths: Readonly<Record<string, number>> = Object.fromEntries(
@@ -41,9 +49,12 @@ const lengths: Readonly<Record<string, number>> = Object.fromEntries(
     .map((entry) => [entry.slice(0, 2), Number(entry.slice(2))]),
 );
 
-/** An international bank account number: of a country, of its length, with the remainder 1 modulo 97. */
+/** An international bank account number: with a country, the length of that country, and the remainder 1 modulo 97. */
 export const iban: CandidatePattern = {
   candidate: /(?<![A-Za-z0-9])[A-Za-z](?:[A-Za-z](?:\d(?:\d(?:[ -]?[A-Za-z0-9]){0,30}[ -]?)?)?)?/g,
+  part: /\d\d/g,
+  lead: 2,
+  partChars: 2,
   judge(text, start, end) {
     const length = lengths[text.slice(start, start + 2).toUpperCase()];
     if (length === undefined) return -1;

@@ -28,10 +28,12 @@ export const phraseChars = 160;
 const pattern = new RegExp(String.raw`\b(?:${phrases.join('|')})\b`, 'gi');
 
 /**
- * Attempts to make a model leave its instructions, by their words. They run through a short window each, so the time
- * is bounded whatever the text.
+ * Finds attempts to make a model leave its instructions, by their words. The search runs in short windows, so its time
+ * is bounded for any text.
  */
 export const promptInjection: WindowSearch = {
+  isFolded: true,
+  windowsAtOnce: 64,
   test(text) {
     pattern.lastIndex = 0;
     return pattern.test(text);

@@ -1,17 +1,22 @@
-import type { Matcher } from './matcher.ts';
-import { windowedMatcher } from './windowed.ts';
+import type { TextMatcher } from './matcher.ts';
+import { windowChars, windowedMatcher } from './windowed.ts';
 
-/** Why an expression is refused. */
+/** The refusal of an expression, with the reason. */
 export class PatternError extends Error {}
 
-/** Instructions of a compiled expression: each may be looked at once for each character. */
-const mostInstructions = 2_000;
-/** Matches of one expression in one text. */
+/** The refusal of an expression whose work on one window is more than one turn of the event loop may take. */
+export class TooLargeError extends PatternError {}
+
+/** The most matches of one expression in one text. */
 const mostMatches = 1_000;
+/** The number of steps after which the work may pause. */
+const stepsAtOnce = 20_000;
+/** The most bytes of the engine's memory of states. It makes new states while there is room, and each takes time. */
+const mostStateBytes = 64 * 1024;
 
 /**
- * What RE2 does not have, found without it: the engine is loaded when the first expression is used.
- * @returns what is wrong with an expression; null: nothing that shows at once
+ * Finds features that RE2 does not have, without the engine, which is loaded when the first expression is used.
+ * @returns the fault of an expression; null: none that shows without the engine
  */
 export function visibleFault(source: string): string | null {
   const plain = source.replace(/\\\\/g, '');
@@ -20,22 +25,42 @@ export function visibleFault(source: string): string | null {
   return null;
 }
 
+/** A compiled expression. */
+export interface CompiledRegex {
+  readonly matcher: TextMatcher;
+  /** The most steps that the engine may take for one window: instructions of the expression times characters. */
+  readonly steps: number;
+}
+
 /**
- * Compiles an expression in the syntax of RE2, which takes time in proportion to the text whatever the expression is.
- * @param maxLength  characters of a match; a longer one is taken as if the text ended there
- * @throws PatternError saying what is wrong with the expression
+ * Compiles an expression in the syntax of RE2. The time to search a text is proportional to its length for every
+ * expression.
+ * @param maxLength  the most characters of a match; a longer one ends as if the text ended there
+ * @param maxSteps   the most steps for one window
+ * @throws PatternError that describes the fault of the expression
  * @see https://github.com/google/re2/wiki/Syntax
  */
-export async function regexMatcher(source: string, ignoresCase: boolean, maxLength: number): Promise<Matcher> {
+export async function compileRegex(
+  source: string,
+  ignoresCase: boolean,
+  maxLength: number,
+  maxSteps: number,
+): Promise<CompiledRegex> {
   const { RE2JS } = await import('re2js');
   const compiled = compile();
-  if (compiled.programSize() > mostInstructions)
-    throw new PatternError('the expression is too large: expected fewer or smaller repetitions');
+  const size = compiled.programSize();
+  const steps = size * windowChars(maxLength);
+  if (steps > maxSteps)
+    throw new TooLargeError(
+      `the expression is too large: it may take ${steps} steps (${size} instructions times ${windowChars(maxLength)} characters), and the limit is ${maxSteps}: expected fewer or smaller repetitions, or a smaller max_length`,
+    );
   if (compiled.test('')) throw new PatternError('the expression matches an empty text');
-  return windowedMatcher(
+  const hasQuickTest = boundStates(compiled.re2());
+  const matcher = windowedMatcher(
     {
       maxMatches: mostMatches,
-      test: (text) => compiled.test(text),
+      windowsAtOnce: Math.max(1, Math.floor(stepsAtOnce / steps)),
+      test: (text) => !hasQuickTest || compiled.test(text),
       find(text, from) {
         const search = compiled.matcher(text);
         return search.find(from) ? { start: search.start(), end: search.end() } : null;
@@ -43,6 +68,7 @@ export async function regexMatcher(source: string, ignoresCase: boolean, maxLeng
     },
     maxLength,
   );
+  return { matcher, steps };
 
   function compile() {
     try {
@@ -51,4 +77,17 @@ export async function regexMatcher(source: string, ignoresCase: boolean, maxLeng
       throw new PatternError(error instanceof Error ? error.message.replace(/^error parsing regexp: /, '') : 'not RE2');
     }
   }
+}
+
+/**
+ * Limits the memory of the engine's automaton, and with it the time of a test: in some expressions, every character
+ * leads to a new state.
+ * @returns false: this engine has no such automaton, so its test is not used
+ */
+function boundStates(engine: unknown): boolean {
+  const { dfa } = engine as { dfa?: { stateBudget?: unknown; memBudget?: unknown } };
+  if (typeof dfa?.stateBudget !== 'number' || typeof dfa.memBudget !== 'number') return false;
+  dfa.stateBudget = mostStateBytes;
+  dfa.memBudget = mostStateBytes;
+  return true;
 }

@@ -1,49 +1,56 @@
 import type { Issue } from '../../base/refusal.ts';
 import { type BuiltinPattern, builtinPatterns } from '../builtin/index.ts';
-import { literalMatcher } from '../matching/literal.ts';
-import { PatternError, regexMatcher, visibleFault } from '../matching/regex.ts';
+import { literalMatcher } from '../matching/literals.ts';
+import { compileRegex, PatternError, TooLargeError, visibleFault } from '../matching/regex.ts';
 import type { ScannedPattern } from './scanner.ts';
 
 /**
- * What happens where a pattern is found.
+ * The action where a pattern is found.
  * - `block`: the request or the response is refused (403)
- * - `redact`: `[REDACTED:name]` stands in its place
+ * - `redact`: `[REDACTED:name]` replaces the match
  * - `flag`: only `service_metadata.pipeline` and the record tell of it
  */
 export type GuardrailAction = 'block' | 'redact' | 'flag';
 
-/** What is looked for: exactly one of `builtin`, `literal` and `regex`. */
+/** A pattern to search for: exactly one of `builtin`, `literal` and `regex`. */
 export interface TextPattern {
   /** A pattern of the gateway. */
   builtin?: BuiltinPattern;
-  /** A text as it is. */
+  /** A literal text. */
   literal?: string;
   /** A regular expression in the syntax of RE2, which has no look-around and no backreferences. */
   regex?: string;
-  /** Shown where it is found; required for `literal` and `regex`. Default: the name of the built-in pattern. */
+  /**
+   * The name that is shown where the pattern is found; required for `literal` and `regex`. Default: the name of the
+   * built-in pattern.
+   */
   name?: string;
-  /** What happens where it is found. */
+  /** The action where the pattern is found. */
   action: GuardrailAction;
-  /** Where it is looked for. Default `both`. */
+  /** The side to search. Default `both`. */
   on?: 'input' | 'output' | 'both';
-  /** Of `literal` and `regex`, true: upper and lower case are the same. Default false. */
+  /** For `literal` and `regex`, true: upper and lower case are the same. Default false. */
   ignoreCase?: boolean;
   /**
-   * Of `regex`: characters of a match; a longer one is taken as if the text ended there. Streams are held back by that
-   * much and a quarter. Default 256.
+   * For `regex`: the most characters of a match; a longer one ends as if the text ended there. Streams are held back by
+   * that much and a quarter. Default 256.
    */
   maxLength?: number;
 }
 
-/** A pattern, ready to be looked for. */
+/** A compiled pattern. */
 export interface CompiledPattern extends ScannedPattern {
   readonly action: GuardrailAction;
+  /** For an expression: the most steps of one window. */
+  readonly steps: number;
 }
 
-/** The patterns of a guardrail, by where they are looked for. `acting` are those that block or redact. */
+/** The patterns of a guardrail by the side that they search. `acting` are those that block or redact. */
 export interface CompiledPatterns {
   readonly input: SplitPatterns;
   readonly output: SplitPatterns;
+  /** The most steps that one window of each of its expressions takes, together. */
+  readonly steps: number;
 }
 
 export interface SplitPatterns {
@@ -54,20 +61,28 @@ export interface SplitPatterns {
 /** Limits of patterns. */
 export const patternLimits = {
   count: 100,
+  /** Each built-in pattern once for requests and once for responses. */
+  builtins: 2 * Object.keys(builtinPatterns).length,
   chars: 1_000,
   nameChars: 64,
   maxLength: 4_096,
   defaultMaxLength: 256,
+  /** The most instructions of an expression times the characters of one window. */
+  steps: 150_000,
 } as const;
 
 const actions: readonly unknown[] = ['block', 'redact', 'flag'];
 const places: readonly unknown[] = [undefined, 'input', 'output', 'both'];
 const nameForm = /^[\w.: -]+$/;
 
-/** What is wrong with patterns, as far as it shows without the engine. @param at  where they stand */
+/** Finds the faults of patterns that show without the engine. @param at  the path of the patterns */
 export function patternFaults(patterns: readonly TextPattern[], at: string): Issue[] {
-  if (!Array.isArray(patterns) || patterns.length === 0 || patterns.length > patternLimits.count)
-    return [{ path: at, message: `expected a list of 1 to ${patternLimits.count} patterns` }];
+  if (!Array.isArray(patterns) || patterns.length === 0) return [{ path: at, message: 'expected a list of patterns' }];
+  const builtins = patterns.filter((pattern) => pattern?.builtin !== undefined).length;
+  if (builtins > patternLimits.builtins)
+    return [{ path: at, message: `expected at most ${patternLimits.builtins} built-in patterns` }];
+  if (patterns.length - builtins > patternLimits.count)
+    return [{ path: at, message: `expected at most ${patternLimits.count} patterns that are not built in` }];
   return patterns.flatMap((pattern, index) => faultsOf(pattern, `${at}[${index}]`));
 }
 
@@ -113,28 +128,35 @@ function faultsOf(pattern: TextPattern, at: string): Issue[] {
   return issues;
 }
 
-/** The first expression that the engine refuses, and why. */
+/** The refusal of the first expression that the engine does not accept, with the reason. */
 export class WrongPattern extends Error {
   readonly index: number;
+  /** true: it is a valid expression, but takes more work than a guardrail may. */
+  readonly isTooLarge: boolean;
 
-  constructor(index: number, message: string) {
+  constructor(index: number, message: string, isTooLarge = false) {
     super(message);
     this.index = index;
+    this.isTooLarge = isTooLarge;
   }
 }
 
 /**
- * @param patterns  without faults that show
+ * @param patterns  without faults that show without the engine
+ * @param maxSteps  the most steps of each expression
  * @returns no promise where no pattern is an expression
  * @throws WrongPattern
  */
-export function compilePatterns(patterns: readonly TextPattern[]): CompiledPatterns | Promise<CompiledPatterns> {
-  const compiled = patterns.map(compileOne);
+export function compilePatterns(
+  patterns: readonly TextPattern[],
+  maxSteps: number = patternLimits.steps,
+): CompiledPatterns | Promise<CompiledPatterns> {
+  const compiled = patterns.map((pattern, index) => compileOne(pattern, index, maxSteps));
   if (compiled.some((one) => one instanceof Promise)) return Promise.all(compiled).then((all) => split(patterns, all));
   return split(patterns, compiled as CompiledPattern[]);
 }
 
-function compileOne(pattern: TextPattern, index: number): CompiledPattern | Promise<CompiledPattern> {
+function compileOne(pattern: TextPattern, index: number, maxSteps: number): CompiledPattern | Promise<CompiledPattern> {
   const {
     builtin,
     literal,
@@ -144,11 +166,14 @@ function compileOne(pattern: TextPattern, index: number): CompiledPattern | Prom
     action,
   } = pattern;
   const name = pattern.name ?? builtin ?? '';
-  if (builtin !== undefined) return { name, action, matcher: builtinPatterns[builtin]() };
-  if (literal !== undefined) return { name, action, matcher: literalMatcher(literal, ignoreCase) };
-  return regexMatcher(regex, ignoreCase, maxLength).then(
-    (matcher) => ({ name, action, matcher }),
-    (error) => Promise.reject(error instanceof PatternError ? new WrongPattern(index, error.message) : error),
+  if (builtin !== undefined) return { name, action, matcher: builtinPatterns[builtin](), steps: 0 };
+  if (literal !== undefined) return { name, action, matcher: literalMatcher(literal, ignoreCase), steps: 0 };
+  return compileRegex(regex, ignoreCase, maxLength, maxSteps).then(
+    (compiled) => ({ name, action, ...compiled }),
+    (error) =>
+      Promise.reject(
+        error instanceof PatternError ? new WrongPattern(index, error.message, error instanceof TooLargeError) : error,
+      ),
   );
 }
 
@@ -160,5 +185,5 @@ function split(patterns: readonly TextPattern[], compiled: readonly CompiledPatt
       flagging: here.filter(({ action }) => action === 'flag'),
     };
   };
-  return { input: on('input'), output: on('output') };
+  return { input: on('input'), output: on('output'), steps: compiled.reduce((sum, { steps }) => sum + steps, 0) };
 }

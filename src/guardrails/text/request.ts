@@ -1,69 +1,102 @@
-import { originOf, withOrigin } from '../../call/responses-origin.ts';
-import type { ChatRequest } from '../../schema/chat.ts';
+import type { Revision } from '../../call/ask.ts';
+import type { Native } from '../../call/native.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
+import { isMemberName, routingFields } from './exceptions.ts';
+import type { Work } from './pace.ts';
 import type { Texts } from './texts.ts';
+import { type Kind, placeOf } from './walk.ts';
 
-/** Fields that say who asks, what of, and how: no model reads them. */
-const unread: ReadonlySet<string> = new Set([
-  'model',
-  'models',
-  'provider',
-  'plugins',
-  'route',
-  'user',
-  'session_id',
-  'metadata',
-  'trace',
-  'safety_identifier',
-  'prompt_cache_key',
-  'stop',
-  'messages',
-  'tools',
-]);
+/** The way to check a field that is not an ordinary one of the wire. */
+function kindOf(field: string): Kind {
+  // Plugins have already read their settings, so a redaction would have no effect.
+  if (field === 'plugins' || field === 'tool_choice' || field === 'stop_server_tools_when') return 'fixed';
+  if (field === 'metadata' || field === 'trace' || field === 'logit_bias' || field === 'image_config') return 'free';
+  return 'wire';
+}
 
-/** Looks at everything in a request that a model would read, and knows what it has looked at before. */
+/** A message or tool that was looked at. */
+interface Looked {
+  left: object;
+  /** true: nothing was found in it, nor in what it was made of. */
+  isWhole: boolean;
+}
+
+/** A request that was checked, without what guardrails took out. */
+type Screened = Required<Pick<Revision, 'request' | 'native'>>;
+
+const none: readonly never[] = [];
+
+/** Checks everything in a request that a model would read, and remembers checked parts. */
 export class RequestTexts {
-  /** What is left of messages and tools that were looked at: an attempt that is made again needs no second look. */
-  readonly #left = new WeakMap<object, object>();
+  /** Messages and tools that were looked at, and what is left of them: a further attempt needs no second look. */
+  readonly #looked = new WeakMap<object, Looked>();
 
-  /** @returns the same request where nothing in it changes; else a copy */
-  screen(request: ChatRequest, texts: Texts): ChatRequest {
-    const origin = originOf(request);
+  /** @returns the same request and the same `native` where nothing in them changes; else copies */
+  *screen(request: ChatRequest, native: Native | null, texts: Texts): Work<Screened> {
     const changed: Record<string, unknown> = {};
     const note = (field: string, before: unknown, after: unknown) => {
       if (after !== before) changed[field] = after;
     };
-    const screened = <Item extends object>(items: readonly Item[], madeOf: (item: Item) => unknown) => {
-      const after = items.map((item) => this.#one(item, madeOf(item), texts));
-      return after.every((item, at) => item === items[at]) ? items : after;
-    };
-    note(
-      'messages',
-      request.messages,
-      screened(request.messages, (message) => origin?.itemsOf.get(message)),
-    );
-    if (request.tools)
-      note(
-        'tools',
-        request.tools,
-        screened(request.tools, (tool) => origin?.toolOf.get(tool)),
-      );
-    for (const field of Object.keys(request))
-      if (!unread.has(field)) note(field, request[field], texts.value(request[field], field));
-    const copy = Object.keys(changed).length === 0 ? request : ({ ...request, ...changed } as ChatRequest);
-    const hostedTools = origin === null ? [] : texts.value(origin.hostedTools);
-    if (origin === null || hostedTools === origin.hostedTools) return copy;
-    return withOrigin({ ...copy }, { ...origin, hostedTools });
+    const { messages, tools = none } = request;
+    const ofMessages = yield* this.#all('messages', messages, native?.items ?? none, texts);
+    const ofTools = yield* this.#all('tools', tools, native?.tools ?? none, texts);
+    note('messages', messages, ofMessages.left);
+    note('tools', tools, ofTools.left);
+    for (const field of Object.keys(request)) {
+      if (routingFields.has(field) || field === 'messages' || field === 'tools') continue;
+      if (!isMemberName(field)) yield* texts.fixed(field, () => placeOf([field]));
+      note(field, request[field], yield* texts.value(request[field], field, kindOf(field)));
+    }
+    const left = Object.keys(changed).length === 0 ? request : ({ ...request, ...changed } as ChatRequest);
+    if (native === null) return { request: left, native };
+    return { request: left, native: yield* cleanNative(native, ofMessages.madeOf, ofTools.madeOf, texts) };
   }
 
-  /** @param madeOf  the Responses object that the item was made of, which a provider may get in its place */
-  #one<Item extends object>(item: Item, madeOf: unknown, texts: Texts): Item {
-    const known = this.#left.get(item);
-    if (known !== undefined) return known as Item;
-    let clean = texts.value(item);
-    // A copy stands for itself: what it was made of goes nowhere.
-    if (clean === item && madeOf !== undefined && texts.value(madeOf) !== madeOf) clean = { ...item };
-    this.#left.set(item, clean);
-    this.#left.set(clean, clean);
-    return clean;
+  /** @param madeOf  what each item was made of, by its place */
+  *#all<Item extends object, MadeOf>(
+    field: string,
+    items: readonly Item[],
+    madeOf: readonly (MadeOf | null)[],
+    texts: Texts,
+  ): Work<{ left: readonly Item[]; madeOf: readonly (MadeOf | null)[] }> {
+    const left: Item[] = [];
+    const kept: (MadeOf | null)[] = [];
+    for (const [at, item] of items.entries()) {
+      const own = madeOf[at] ?? null;
+      const looked = yield* this.#one(item, own, texts, [field, at]);
+      left.push(looked.left as Item);
+      kept.push(looked.isWhole ? own : null);
+    }
+    return {
+      left: left.every((item, at) => item === items[at]) ? items : left,
+      madeOf: madeOf.every((own, at) => own === kept[at]) ? madeOf : kept,
+    };
   }
+
+  /** @param madeOf  the object of the client's format that the item was made of, which a provider may get in its place */
+  *#one(item: object, madeOf: unknown, texts: Texts, at: readonly (string | number)[]): Work<Looked> {
+    const known = this.#looked.get(item);
+    if (known !== undefined) return known;
+    const left = yield* texts.value(item, '', 'wire', at);
+    // What was changed stands for itself: what it was made of goes nowhere. Nor does that which holds more than the item.
+    const isWhole = left === item && (madeOf === null || (yield* texts.value(madeOf, '', 'wire', at)) === madeOf);
+    const looked = { left, isWhole };
+    this.#looked.set(item, looked);
+    this.#looked.set(left, looked);
+    return looked;
+  }
+}
+
+/** Checks the parts that an upstream that speaks the client's own format gets beside the messages and tools. */
+function* cleanNative(native: Native, items: Native['items'], tools: Native['tools'], texts: Texts): Work<Native> {
+  const hostedTools = yield* texts.value(native.hostedTools, 'tools');
+  const fields = yield* texts.value(native.fields);
+  yield* texts.value(native.include, 'include', 'fixed');
+  // Their names are shown in the routing metadata.
+  for (const path of native.dropped) yield* texts.fixed(path, () => 'input');
+  if (native.toolChoice !== null) yield* texts.value(native.toolChoice.own, 'tool_choice', 'fixed');
+  const input = yield* texts.again(native.input, 'input');
+  const clean = { items, tools, hostedTools, fields, input };
+  const isSame = items === native.items && tools === native.tools && hostedTools === native.hostedTools;
+  return isSame && fields === native.fields && input === native.input ? native : { ...native, ...clean };
 }

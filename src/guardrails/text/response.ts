@@ -1,24 +1,32 @@
-import type { Step } from '../../call/hooks.ts';
+import type { ResponseStep } from '../../call/hooks.ts';
 import { type OutputItem, outputItemOf, withOutputItem } from '../../call/output-item.ts';
-import type { ChatChunk, ChunkChoice, ChunkDelta } from '../../schema/chunk.ts';
+import type { ChatChunk, ChunkChoice, ChunkDelta } from '../../schema/chat/chunk.ts';
 import { Channel } from './channel.ts';
+import { isMemberName } from './exceptions.ts';
 import type { Findings } from './findings.ts';
 import { OutputPart, type PartTools } from './output-part.ts';
+import type { Pausing, Work } from './pace.ts';
 import type { SplitPatterns } from './patterns.ts';
 import { Texts } from './texts.ts';
+import { placeOf } from './walk.ts';
 
 export interface ResponseStepOptions {
   patterns: SplitPatterns;
   findings: Findings;
   /** true: the client speaks Responses, where a message ends when a call or another thought begins. */
   hasItems: boolean;
+  /** true: the request asks for JSON as the content. */
+  expectsJson: boolean;
+  pausing: Pausing;
+  /** Does the work, in slices if it is long. */
+  run<T>(work: Work<T>): T | Promise<T>;
   /** The refusal of the response. */
   blocked(patterns: readonly string[]): Error;
-  /** Is told once that all of the response was seen. */
+  /** Called once when the complete response was checked. */
   ended(): void;
 }
 
-/** Fields of a chunk that no model writes. */
+/** Fields of a chunk that the gateway writes. */
 const own: ReadonlySet<string> = new Set([
   'id',
   'object',
@@ -26,43 +34,53 @@ const own: ReadonlySet<string> = new Set([
   'model',
   'provider',
   'choices',
-  'system_fingerprint',
-  'service_tier',
   'usage',
   'error',
   'debug',
   'service_metadata',
 ]);
 
-/** What a part of a message is to a client that speaks Responses. */
+/** The kind of a message part for a client that speaks Responses. */
 type Kind = 'thought' | 'text' | 'call';
 
 interface Open {
   part: OutputPart;
-  /** Of the last delta. */
+  /** The kind and the item of the last delta. */
   kind: Kind | null;
   item: OutputItem | null;
 }
 
-/** Looks at the response on its way to the client. */
-export function responseStep({ patterns, findings, hasItems, blocked, ended }: ResponseStepOptions): Step {
-  const texts = new Texts(patterns, findings);
+/** Makes the step that checks the response on its way to the client. */
+export function responseStep({
+  patterns,
+  findings,
+  hasItems,
+  expectsJson,
+  pausing,
+  run,
+  blocked,
+  ended,
+}: ResponseStepOptions): ResponseStep {
+  const texts = new Texts(patterns, findings, pausing);
   const holds = patterns.acting.length > 0;
   const refuse = () => {
     const names = findings.blocked;
     if (names.length > 0) throw blocked(names);
   };
   const tools: PartTools = {
-    makeChannel: () => new Channel(patterns, findings, refuse),
+    makeChannel: () => new Channel(patterns, findings, refuse, pausing),
+    makeActingChannel: () => new Channel({ acting: patterns.acting, flagging: [] }, findings, refuse, pausing),
     texts,
     refuse,
     refuseSound: () => {
       throw blocked(patterns.acting.map(({ name }) => name));
     },
     holds,
+    redacts: patterns.acting.some(({ action }) => action === 'redact'),
     hasItems,
+    expectsJson,
   };
-  /** By choice, and by output item where the client speaks Responses. */
+  /** By choice, and by output item where the client speaks Responses: the open parts. */
   const open = new Map<string, Open>();
   let last: ChatChunk | null = null;
 
@@ -75,14 +93,14 @@ export function responseStep({ patterns, findings, hasItems, blocked, ended }: R
     return found;
   }
 
-  /** What a part has held back, as a choice; null: nothing. */
-  function tailOf({ part, item }: Open, index: number): ChunkChoice | null {
-    const delta = part.end();
+  /** The text that a part has held back, as a choice; null: none. */
+  function* tailOf({ part, item }: Open, index: number): Work<ChunkChoice | null> {
+    const delta = yield* part.end();
     if (Object.keys(delta).length === 0) return null;
-    return { index, delta: marked(delta, item, true), finish_reason: null };
+    return { index, delta: yield* marked(delta, item, true), finish_reason: null };
   }
 
-  function pushChoice(choice: ChunkChoice): ChunkChoice[] {
+  function* pushChoice(choice: ChunkChoice): Work<ChunkChoice[]> {
     const { index, delta, finish_reason, native_finish_reason, logprobs, ...others } = choice;
     const item = outputItemOf(delta);
     const key = item === null ? `${index}` : `${index} ${item.index}`;
@@ -94,67 +112,91 @@ export function responseStep({ patterns, findings, hasItems, blocked, ended }: R
     };
     const kind = hasItems && item === null ? kindOf(delta) : null;
     if (kind !== null && current.kind !== null && kind !== current.kind && current.kind !== 'call')
-      add(tailOf(current, index));
+      add(yield* tailOf(current, index));
     current.kind = kind ?? current.kind;
-    const left = current.part.push(delta);
+    const left = yield* current.part.push(delta);
     const isEnd = item?.isDone === true || finish_reason !== null;
     const carried = {
-      ...texts.value(others),
-      // A token says what its text says, and may be sent before it.
+      ...(yield* texts.value(others)),
+      // A token says the same as its text, and may be sent before the text.
       ...(logprobs && !holds ? { logprobs } : {}),
     };
     const isNothing = Object.keys(left).length === 0 && Object.keys(delta).length > 0 && item === null;
     if (!isEnd) {
-      if (!isNothing) add({ ...carried, index, delta: marked(left, item), finish_reason: null });
+      if (!isNothing) add({ ...carried, index, delta: yield* marked(left, item), finish_reason: null });
       return out;
     }
-    // First what came with the end, then what was held back, then the end.
-    if (Object.keys(left).length > 0) add({ index, delta: marked(left, item, true), finish_reason: null });
+    // The order: the delta that came with the end, then the held text, then the end.
+    if (Object.keys(left).length > 0) add({ index, delta: yield* marked(left, item, true), finish_reason: null });
     for (const [one, entry] of open)
       if (one === key || (finish_reason !== null && isOfChoice(one, index))) {
-        add(tailOf(entry, index));
+        add(yield* tailOf(entry, index));
         open.delete(one);
       }
-    const reason = native_finish_reason === undefined ? {} : { native_finish_reason };
-    add({ ...carried, index, delta: marked({}, item), finish_reason, ...reason });
+    const reason =
+      native_finish_reason === undefined
+        ? {}
+        : { native_finish_reason: yield* texts.value(native_finish_reason, 'native_finish_reason') };
+    add({ ...carried, index, delta: yield* marked({}, item), finish_reason, ...reason });
     return out;
   }
 
   /** @param goesOn  true: the delta is not the last of its item */
-  function marked(delta: ChunkDelta, of: OutputItem | null, goesOn = false): ChunkDelta {
+  function* marked(delta: ChunkDelta, of: OutputItem | null, goesOn = false): Work<ChunkDelta> {
     if (of === null) return delta;
     const { isDone, event, ...item } = of;
     return withOutputItem(delta, {
       ...item,
-      item: texts.value(item.item),
+      item: yield* texts.value(item.item),
       ...(isDone === undefined || goesOn ? {} : { isDone }),
-      ...(event === undefined ? {} : { event: texts.value(event) }),
+      ...(event === undefined ? {} : { event: yield* texts.value(event) }),
     });
   }
 
-  return {
-    push(chunk) {
-      last = chunk;
-      const head = withoutOwn(chunk, texts);
-      if (chunk.choices.length === 0) return [{ ...chunk, ...head }];
-      const choices = chunk.choices.map(pushChoice);
-      refuse();
-      const most = Math.max(...choices.map(({ length }) => length));
-      // What was held back stands in a chunk of its own, before.
-      return Array.from({ length: most }, (_, at) => ({
-        ...chunk,
-        ...head,
-        choices: choices.flatMap((ofChoice) => ofChoice[at - most + ofChoice.length] ?? []),
-      }));
-    },
-    end({ kind }) {
+  function* pushChunk(chunk: ChatChunk): Work<readonly ChatChunk[]> {
+    last = chunk;
+    const head = yield* withoutOwn(chunk, texts);
+    const choices: ChunkChoice[][] = [];
+    for (const choice of chunk.choices) choices.push(yield* pushChoice(choice));
+    refuse();
+    if (choices.length === 0) return [{ ...chunk, ...head }];
+    const most = Math.max(...choices.map(({ length }) => length));
+    // Held text has a chunk of its own, before the chunk of the end.
+    return Array.from({ length: most }, (_, at) => ({
+      ...chunk,
+      ...head,
+      choices: choices.flatMap((ofChoice) => ofChoice[at - most + ofChoice.length] ?? []),
+    }));
+  }
+
+  function* tails(): Work<readonly ChatChunk[]> {
+    if (last === null) return [];
+    const { usage: _usage, ...like } = last;
+    const chunks: ChatChunk[] = [];
+    for (const [key, entry] of open) {
+      const tail = yield* tailOf(entry, Number.parseInt(key, 10));
+      if (tail !== null) chunks.push({ ...like, choices: [tail] });
+    }
+    return chunks;
+  }
+
+  function* lastOfAll(): Work<readonly ChatChunk[]> {
+    try {
+      return yield* tails();
+    } finally {
       ended();
-      if (kind !== 'complete' || last === null) return [];
-      const { usage: _usage, ...like } = last;
-      return [...open].flatMap(([key, entry]) => {
-        const tail = tailOf(entry, Number.parseInt(key, 10));
-        return tail === null ? [] : [{ ...like, choices: [tail] }];
-      });
+    }
+  }
+
+  return {
+    isAsync: true,
+    push: (chunk) => run(pushChunk(chunk)),
+    end({ kind }) {
+      if (kind !== 'complete') {
+        ended();
+        return [];
+      }
+      return run(lastOfAll());
     },
   };
 }
@@ -175,12 +217,13 @@ function kindOf({
   return reasoning || details?.length ? 'thought' : null;
 }
 
-/** The fields that a provider has added to a chunk, where something in them changes. */
-function withoutOwn(chunk: ChatChunk, texts: Texts): Partial<ChatChunk> {
+/** The fields that a provider has added to a chunk, if a part of them changes. */
+function* withoutOwn(chunk: ChatChunk, texts: Texts): Work<Partial<ChatChunk>> {
   const changed: Record<string, unknown> = {};
   for (const field of Object.keys(chunk)) {
     if (own.has(field)) continue;
-    const value = texts.value(chunk[field], field);
+    if (!isMemberName(field)) yield* texts.fixed(field, () => placeOf([field]));
+    const value = yield* texts.value(chunk[field], field);
     if (value !== chunk[field]) changed[field] = value;
   }
   return changed;

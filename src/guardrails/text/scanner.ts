@@ -1,134 +1,168 @@
-import { contextChars, type Found, type Matcher } from '../matching/matcher.ts';
+import type { Matcher } from '../matching/matcher.ts';
+import { Lane } from './lane.ts';
+import { type Pausing, unpaced, type Work } from './pace.ts';
+import { planSearches, type Search, type SearchPlan } from './search.ts';
 
-/** A pattern that is looked for, and what stands in the place of its matches. */
+/** A pattern to search for, and the name in its placeholder. */
 export interface ScannedPattern {
-  /** Shown as `error.metadata.patterns`, and in stages. */
+  /** The name, shown as `error.metadata.patterns`, and in stages. */
   readonly name: string;
   readonly matcher: Matcher;
 }
 
 /**
- * Is told of every match, once.
- * @param isTooMany  true: the text has more matches than are looked for, and what follows is not known
+ * Called once for every match.
+ * @param isTooMany  true: the text has more matches than the limit, and the rest was not searched
+ * @param place      of the match; null: there are too many
  * @throws to refuse the text: nothing of the match has been released
  */
-export type OnMatch<Pattern extends ScannedPattern> = (pattern: Pattern, isTooMany: boolean) => void;
+export type OnMatch<Pattern extends ScannedPattern> = (
+  pattern: Pattern,
+  isTooMany: boolean,
+  place: Place | null,
+) => void;
 
-interface Searched<Pattern> {
-  readonly pattern: Pattern;
-  /** Where to look from. */
-  at: number;
-  count: number;
-}
-
-interface Match {
+/** A part of the whole text. */
+export interface Place {
   readonly start: number;
   readonly end: number;
+}
+
+interface Match extends Place {
   /** The place of its pattern in the list. */
   readonly by: number;
 }
 
+/** The text that replaces a match. */
+export function placeholder(name: string): string {
+  return `[REDACTED:${name}]`;
+}
+
+/** A longer text is searched in pieces of this many characters, so that the work can pause between them. */
+const pieceChars = 8_192;
+
+const plans = new WeakMap<readonly ScannedPattern[], SearchPlan>();
+
+function planOf(patterns: readonly ScannedPattern[]): SearchPlan {
+  let plan = plans.get(patterns);
+  if (plan === undefined) {
+    plan = planSearches(patterns.map(({ matcher }) => matcher));
+    plans.set(patterns, plan);
+  }
+  return plan;
+}
+
 /**
- * Replaces the matches of patterns in a text that comes in pieces. What is released is the same wherever the text was
- * cut: a match is held back until it is known where it ends, and so is what could become one. Matches that overlap are
- * replaced together, by the name of the first; of those that begin together, the first of the patterns.
+ * Replaces the matches of patterns in a text that comes in pieces. The released text is the same wherever the text was
+ * cut: a match is held back until its end is known, and so is a possible match. Overlapping matches are replaced
+ * together, by the name of the first; of those that begin together, by the first of the patterns.
  */
 export class Scanner<Pattern extends ScannedPattern> {
-  readonly #searched: Searched<Pattern>[];
+  readonly #patterns: readonly Pattern[];
+  readonly #searches: readonly Search[];
   readonly #onMatch: OnMatch<Pattern>;
-  /** The end of the whole text: what was not released, with a little before it. */
+  readonly #pausing: Pausing;
+  /** The end of the whole text, unchanged and folded; null: no pattern needs that form. */
+  readonly #plain: Lane | null;
+  readonly #folded: Lane | null;
+  /** The part of the whole text that was not released. */
   #text = '';
-  /** How much of it was released. */
+  /** The number of characters that were released. */
   #released = 0;
   #matches: Match[] = [];
 
-  constructor(patterns: readonly Pattern[], onMatch: OnMatch<Pattern>) {
-    this.#searched = patterns.map((pattern) => ({ pattern, at: 0, count: 0 }));
+  constructor(patterns: readonly Pattern[], onMatch: OnMatch<Pattern>, pausing: Pausing = unpaced) {
+    this.#patterns = patterns;
     this.#onMatch = onMatch;
+    this.#pausing = pausing;
+    const notes = {
+      note: (start: number, end: number, by: number) => {
+        this.#onMatch(patterns[by] as Pattern, false, { start, end });
+        this.#matches.push({ start, end, by });
+      },
+      tooMany: (by: number) => this.#onMatch(patterns[by] as Pattern, true, null),
+    };
+    this.#searches = planOf(patterns).map((make) => make(notes));
+    this.#plain = this.#searches.every(({ isFolded }) => isFolded) ? null : new Lane(false);
+    this.#folded = this.#searches.some(({ isFolded }) => isFolded) ? new Lane(true) : null;
   }
 
-  /** Takes more text. @returns what is released now */
-  push(text: string): string {
-    if (text === '') return '';
-    this.#text += text;
-    return this.#search(false);
+  /** Takes more text. @returns the text that is released now */
+  push(text: string): Work<string> {
+    return this.#take(text, false);
   }
 
-  /** The last text comes. @returns it, with all that was held back */
-  end(text = ''): string {
-    this.#text += text;
-    return this.#search(true);
+  /** Takes the last text. @returns the text, with all that was held back */
+  end(text = ''): Work<string> {
+    return this.#take(text, true);
   }
 
-  /** Whether something is held back. */
+  /** true: some text is held back. */
   get holds(): boolean {
-    return this.#released < this.#text.length;
+    return this.#text !== '';
   }
 
-  #search(isEnd: boolean): string {
-    let decided = this.#text.length;
-    for (const [by, searched] of this.#searched.entries()) {
-      this.#searchOne(searched, by, isEnd);
-      decided = Math.min(decided, searched.at);
+  *#take(text: string, isEnd: boolean): Work<string> {
+    let released = '';
+    for (let at = 0; at < text.length || (isEnd && at === 0); at += pieceChars) {
+      const isLast = isEnd && at + pieceChars >= text.length;
+      const piece = text.slice(at, at + pieceChars);
+      this.#text += piece;
+      for (const lane of [this.#plain, this.#folded]) lane?.append(piece, isLast);
+      for (const search of this.#searches) yield* search.look(this.#laneOf(search), isLast, this.#pausing);
+      released += this.#release(this.#decided(isLast), isLast);
+      this.#forget();
     }
-    const released = this.#release(decided, isEnd);
-    this.#forget();
     return released;
   }
 
-  #searchOne(searched: Searched<Pattern>, by: number, isEnd: boolean): void {
-    const { matcher } = searched.pattern;
-    const { maxMatches = Number.POSITIVE_INFINITY } = matcher;
-    while (searched.at < this.#text.length) {
-      const found = searched.count < maxMatches ? matcher.next(this.#text, searched.at, isEnd) : nothingMore;
-      if (found.kind === 'none') {
-        searched.at = Math.max(searched.at, Math.min(found.decided, this.#text.length));
-        return;
-      }
-      const { start, end } = found;
-      searched.at = Math.max(end, start + 1);
-      searched.count++;
-      if (searched.count === maxMatches) this.#onMatch(searched.pattern, true);
-      if (end === start) continue;
-      this.#onMatch(searched.pattern, false);
-      this.#matches.push({ start, end, by });
-    }
+  #laneOf({ isFolded }: Search): Lane {
+    return (isFolded ? this.#folded : this.#plain) as Lane;
   }
 
-  /** @param decided  no match that is not known yet begins before */
+  /** The place before which all matches are known. */
+  #decided(isEnd: boolean): number {
+    const end = this.#released + this.#text.length;
+    if (isEnd) return end;
+    return this.#searches.reduce((least, search) => Math.min(least, search.decided(this.#laneOf(search))), end);
+  }
+
   #release(decided: number, isEnd: boolean): string {
     const groups = merged(this.#matches);
     const open = groups.find(({ end }) => end > decided);
     let text = '';
     for (const { start, end, by } of groups) {
       if (end > decided || (open !== undefined && start >= open.start)) break;
-      text += `${this.#text.slice(this.#released, start)}[REDACTED:${this.#searched[by]?.pattern.name}]`;
-      this.#released = end;
+      text += this.#cut(start) + placeholder(this.#patterns[by]?.name ?? '');
+      this.#cut(end);
     }
-    // As they were found: what is found later may change which of them go together.
+    // Kept in the order in which they were found: a later match may change which of them are merged.
     this.#matches = open === undefined ? [] : this.#matches.filter(({ start }) => start >= open.start);
-    let until = Math.max(this.#released, Math.min(decided, open?.start ?? decided));
-    // Half a character is nothing that can be shown.
-    if (!isEnd && until > this.#released && (this.#text.charCodeAt(until - 1) & 0xfc00) === 0xd800) until--;
-    text += this.#text.slice(this.#released, until);
-    this.#released = until;
-    return text;
+    const until = Math.max(this.#released, Math.min(decided, open?.start ?? decided)) - this.#released;
+    // A cut must not leave half a character.
+    const isHalf = !isEnd && until > 0 && (this.#text.charCodeAt(until - 1) & 0xfc00) === 0xd800;
+    return text + this.#cut(this.#released + until - (isHalf ? 1 : 0));
   }
 
-  /** What was released is kept only as far as a matcher looks back. */
+  /** Takes the text up to a place out of the held text. */
+  #cut(end: number): string {
+    const cut = this.#text.slice(0, end - this.#released);
+    this.#text = this.#text.slice(end - this.#released);
+    this.#released = end;
+    return cut;
+  }
+
+  /** Drops the text that no matcher reads any more. */
   #forget(): void {
-    const from = this.#searched.reduce((least, { at }) => Math.min(least, at), this.#released) - contextChars;
-    if (from <= 0) return;
-    this.#text = this.#text.slice(from);
-    this.#released -= from;
-    for (const searched of this.#searched) searched.at -= from;
-    this.#matches = this.#matches.map((match) => ({ ...match, start: match.start - from, end: match.end - from }));
+    for (const lane of [this.#plain, this.#folded]) {
+      if (lane === null) continue;
+      const searches = this.#searches.filter((search) => this.#laneOf(search) === lane);
+      lane.forget(searches.reduce((least, search) => Math.min(least, search.needs(lane)), lane.text.length));
+    }
   }
 }
 
-const nothingMore: Found = { kind: 'none', decided: Number.POSITIVE_INFINITY };
-
-/** Matches that overlap, as one. */
+/** Merges matches that overlap. */
 function merged(matches: readonly Match[]): readonly Match[] {
   if (matches.length < 2) return matches;
   const groups: Match[] = [];

@@ -1,135 +1,205 @@
-import { tryParseJson } from '../../base/json.ts';
-import { isObject, type Loose } from '../../base/values.ts';
 import type { Findings } from './findings.ts';
+import { isJsonText, jsonTokens, saidBy } from './json-text.ts';
+import { type Pausing, unpaced, type Work } from './pace.ts';
 import type { CompiledPattern, SplitPatterns } from './patterns.ts';
-import { Scanner } from './scanner.ts';
+import { type OnMatch, type Place, placeholder, Scanner } from './scanner.ts';
+import { type Kind, Walk } from './walk.ts';
 
-/** Members that name things. */
-const naming: ReadonlySet<string> = new Set([
-  'type',
-  'role',
-  'id',
-  'call_id',
-  'tool_call_id',
-  'item_id',
-  'file_id',
-  'format',
-  'status',
-  'finish_reason',
-]);
-/** Members with what nobody reads as text. */
-const encoded: ReadonlySet<string> = new Set(['data', 'file_data', 'signature', 'encrypted_content']);
+/** The levels of JSON in strings of JSON that are checked as JSON. */
+const jsonLevels = 4;
+/** The most short texts that are remembered as clean, and their greatest length. */
+const mostKnown = 1_000;
+const mostKnownChars = 64;
+/** The number of JSON tokens between two checks of the time. */
+const tokensAtOnce = 256;
 
-/** Whether a text says nothing: a name, or bytes. What has another form is looked at, whatever its member is called. */
-function isSilent(text: string, key: string): boolean {
-  if (naming.has(key)) return /^[\w.:/-]{0,128}$/.test(text);
-  return text.startsWith('data:') || (encoded.has(key) && /^[\w+/=-]*$/.test(text));
-}
-
-/** Looks for patterns in complete texts, wherever a value has them. */
+/** Searches for patterns in complete texts, at any place in a value. */
 export class Texts {
   readonly #patterns: SplitPatterns;
   readonly #findings: Findings;
-  /** Characters that were looked at. */
-  chars = 0;
+  readonly #pausing: Pausing;
+  readonly #tooLong: (() => Error) | null;
+  /** The characters that may still be checked. */
+  #left: number;
+  /** Short texts without a match: names of members, and numbers, repeat with every item of a list. */
+  readonly #clean = new Set<string>();
+  #tokens = 0;
 
-  constructor(patterns: SplitPatterns, findings: Findings) {
+  /** @param limit  the most characters to check, and the error for more. Absent: any number */
+  constructor(
+    patterns: SplitPatterns,
+    findings: Findings,
+    pausing: Pausing = unpaced,
+    limit?: { chars: number; tooLong: () => Error },
+  ) {
     this.#patterns = patterns;
     this.#findings = findings;
+    this.#pausing = pausing;
+    this.#left = limit?.chars ?? Number.POSITIVE_INFINITY;
+    this.#tooLong = limit?.tooLong ?? null;
   }
 
-  /** @returns the text, with what is to be redacted replaced */
-  text(text: string): string {
-    this.chars += text.length;
-    const { flagging } = this.#patterns;
-    if (flagging.length > 0) new Scanner(flagging, this.#note).end(text);
-    return this.#redacted(text);
-  }
-
-  /** @returns the same value where nothing in it changes; else a copy */
-  value<T>(value: T, key = ''): T {
-    return this.#changed(value, key) as T;
+  /** true: the work should pause now. */
+  get isOver(): boolean {
+    return this.#pausing.isOver;
   }
 
   /**
-   * Arguments of a call: JSON stays JSON. A text in it is looked at as the function gets it, without escapes.
+   * Redacts a text. JSON stays JSON, and a text in it is checked as its reader gets it, without escapes.
+   * @returns the redacted text
    */
-  json(text: string): string {
-    const parsed = tryParseJson(text);
-    if (parsed === undefined || parsed === null || typeof parsed !== 'object') return this.text(text);
-    const changed = this.#jsonValue(parsed);
-    const written = changed === parsed ? text : JSON.stringify(changed);
-    // What stands in no value: a key that comes twice, or a match over several of them.
-    const plain = this.#redacted(written);
-    if (plain === written) return written;
-    const rewritten = JSON.stringify(changed);
-    return this.#isClean(rewritten) ? rewritten : plain;
+  *text(text: string): Work<string> {
+    this.#count(text);
+    return yield* this.#said(text, jsonLevels);
+  }
+
+  /** Checks a text that cannot be rewritten: a match that would be redacted is blocked. @param place  of the text */
+  *fixed(text: string, place: () => string): Work<void> {
+    this.#count(text);
+    yield* this.#unchanged(text, place, jsonLevels);
+  }
+
+  /**
+   * Checks everything in a value.
+   * @param member  the name that the value has in its object
+   * @param at      its place, for messages
+   * @returns the same value if nothing in it changes; else a copy
+   */
+  *value<T>(
+    value: T,
+    member = '',
+    kind: Kind = 'wire',
+    at: readonly (string | number)[] = member ? [member] : [],
+  ): Work<T> {
+    return (yield* new Walk(this, at).value(value, member, kind)) as T;
+  }
+
+  /**
+   * Checks a value that repeats a checked one: only findings that the other did not have count.
+   * @returns the same value if nothing in it changes; else a copy
+   */
+  *again<T>(value: T, member: string): Work<T> {
+    const findings = this.#findings.another();
+    const left = yield* new Texts(this.#patterns, findings, this.#pausing).value(value, member);
+    this.#findings.addMissing(findings);
+    return left;
   }
 
   readonly #note = (pattern: CompiledPattern, isTooMany: boolean) => this.#findings.note(pattern, isTooMany);
 
-  #redacted(text: string): string {
-    const { acting } = this.#patterns;
-    return acting.length === 0 ? text : new Scanner(acting, this.#note).end(text);
+  #count({ length }: string): void {
+    this.#left -= length;
+    if (this.#left < 0 && this.#tooLong !== null) throw this.#tooLong();
   }
 
-  #isClean(text: string): boolean {
+  #remember(text: string): void {
+    if (text.length <= mostKnownChars && this.#clean.size < mostKnown) this.#clean.add(text);
+  }
+
+  /** Called for each token: tells whether to pause. */
+  #isTime(): boolean {
+    this.#tokens++;
+    return this.#tokens % tokensAtOnce === 0 && this.#pausing.isOver;
+  }
+
+  *#said(text: string, levels: number): Work<string> {
+    if (this.#clean.has(text)) return text;
+    if (levels > 0 && isJsonText(text)) return yield* this.#json(text, levels - 1);
+    const { flagging, acting } = this.#patterns;
     let isClean = true;
-    new Scanner(this.#patterns.acting, () => {
+    const note = (pattern: CompiledPattern, isTooMany: boolean) => {
       isClean = false;
-    }).end(text);
-    return isClean;
+      this.#note(pattern, isTooMany);
+    };
+    if (flagging.length > 0) yield* this.#scan(flagging, text, note);
+    const left = acting.length === 0 ? text : yield* this.#scan(acting, text, note);
+    if (isClean) this.#remember(text);
+    return left;
   }
 
-  #changed(value: unknown, key: string): unknown {
-    if (typeof value === 'string') {
-      if (value === '' || isSilent(value, key)) return value;
-      return key === 'arguments' ? this.json(value) : this.text(value);
-    }
-    if (Array.isArray(value)) return this.#list(value, (one) => this.#changed(one, key));
-    if (!isObject(value)) return value;
-    return this.#members(value, (inner, name) =>
-      // What a function is called by is no text.
-      name === 'name' && (key === 'function' || 'call_id' in value) ? inner : this.#changed(inner, name),
-    );
+  *#unchanged(text: string, place: () => string, levels: number): Work<void> {
+    if (this.#clean.has(text)) return;
+    const { flagging, acting } = this.#patterns;
+    let isClean = true;
+    const note = (pattern: CompiledPattern) => {
+      isClean = false;
+      this.#findings.noteFixed(pattern, place());
+    };
+    for (const patterns of [flagging, acting]) if (patterns.length > 0) yield* this.#scan(patterns, text, note);
+    if (levels > 0 && isJsonText(text))
+      for (const { start, end } of jsonTokens(text)) {
+        if (this.#isTime()) yield;
+        const token = text.slice(start, end);
+        // Without escapes, the token is the same text that was checked.
+        for (const said of saidBy(token).spellings)
+          if (!token.includes(said)) yield* this.#unchanged(said, place, levels - 1);
+      }
+    else if (isClean) this.#remember(text);
   }
 
-  /** Every text in a JSON value says something, numbers and the names of members too. */
-  #jsonValue(value: unknown): unknown {
-    if (typeof value === 'string') return this.text(value);
-    if (typeof value === 'number') {
-      const text = String(value);
-      const left = this.text(text);
-      return left === text ? value : left;
-    }
-    if (Array.isArray(value)) return this.#list(value, (one) => this.#jsonValue(one));
-    if (!isObject(value)) return value;
-    const changed = this.#members(value, (inner) => this.#jsonValue(inner));
-    const names = Object.keys(changed);
-    const left = names.map((name) => this.text(name));
-    if (left.every((name, at) => name === names[at])) return changed;
-    return Object.fromEntries(left.map((name, at) => [name, changed[names[at] as string]]));
+  *#scan(patterns: readonly CompiledPattern[], text: string, onMatch: OnMatch<CompiledPattern>): Work<string> {
+    return yield* new Scanner(patterns, onMatch, this.#pausing).end(text);
   }
 
-  #list(list: unknown[], change: (one: unknown) => unknown): unknown[] {
-    let copy: unknown[] | null = null;
-    for (const [at, one] of list.entries()) {
-      const changed = change(one);
-      if (changed === one) continue;
-      copy ??= [...list];
-      copy[at] = changed;
+  *#json(text: string, levels: number): Work<string> {
+    let written = '';
+    let at = 0;
+    for (const { start, end } of jsonTokens(text)) {
+      if (this.#isTime()) yield;
+      const token = text.slice(start, end);
+      written += text.slice(at, start) + (yield* this.#token(token, levels));
+      at = end;
     }
-    return copy ?? list;
+    written += text.slice(at);
+    // Finds matches that reach beyond a single string or number.
+    const places = yield* this.#places(written);
+    const [first] = places;
+    if (first === undefined) return written;
+    const without = withoutTokens(written, places);
+    if ((yield* this.#places(without)).length === 0) return without;
+    return JSON.stringify({ redacted: placeholder(first.pattern.name) });
   }
 
-  #members(value: Loose, change: (inner: unknown, name: string) => unknown): Loose {
-    let copy: Loose | null = null;
-    for (const name of Object.keys(value)) {
-      const changed = change(value[name], name);
-      if (changed === value[name]) continue;
-      copy ??= { ...value };
-      copy[name] = changed;
+  /** Checks a token. A number that has to be redacted becomes a string. */
+  *#token(token: string, levels: number): Work<string> {
+    const { isNumber, spellings } = saidBy(token);
+    for (const said of spellings) {
+      const left = isNumber ? yield* this.#said(said, 0) : yield* this.#said(said, levels);
+      if (left !== said) return JSON.stringify(left);
     }
-    return copy ?? value;
+    return token;
   }
+
+  /** The places of matches that may not pass. */
+  *#places(text: string): Work<readonly NamedPlace[]> {
+    const places: NamedPlace[] = [];
+    const { acting } = this.#patterns;
+    if (acting.length > 0)
+      yield* this.#scan(acting, text, (pattern, isTooMany, place) => {
+        this.#note(pattern, isTooMany);
+        if (place !== null) places.push({ ...place, pattern });
+      });
+    return places.sort((a, b) => a.start - b.start);
+  }
+}
+
+interface NamedPlace extends Place {
+  readonly pattern: CompiledPattern;
+}
+
+/** Redacts JSON: each string and each number that a match touches is replaced as a whole. */
+function withoutTokens(text: string, places: readonly NamedPlace[]): string {
+  let left = '';
+  let at = 0;
+  let next = 0;
+  for (const { start, end } of jsonTokens(text)) {
+    // A match that began before may reach this far.
+    while (next < places.length && (places[next] as NamedPlace).end <= start) next++;
+    const place = places[next];
+    if (place === undefined) break;
+    if (place.start >= end) continue;
+    left += `${text.slice(at, start)}"${placeholder(place.pattern.name)}"`;
+    at = end;
+  }
+  return left + text.slice(at);
 }

@@ -1,8 +1,8 @@
-import { cleanName } from '../../base/clean-text.ts';
 import { isGatewayError } from '../../base/errors.ts';
 import { sha256Hex } from '../../base/secrets.ts';
+import { cleanName } from '../../base/text/clean-text.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import type { AuditedType } from '../../schema/audit.ts';
+import type { AuditedType } from '../../schema/records/audit.ts';
 import type { Guardrails } from '../../stores/guardrails.ts';
 import type { Operation, OperationInput } from '../operation.ts';
 import { type AuditDeps, type State, writeAhead } from './write-ahead.ts';
@@ -11,7 +11,7 @@ export interface AuditedDeps extends AuditDeps {
   guardrails: (workspaceId: WorkspaceId) => Pick<Guardrails, 'get'>;
 }
 
-/** What each changing operation changes. */
+/** The type of resource that each changing operation changes. */
 const typeOf: Readonly<Record<string, AuditedType>> = {
   createWorkspace: 'workspace',
   updateWorkspace: 'workspace',
@@ -42,10 +42,10 @@ const shownBy: Readonly<Record<AuditedType, { operation: string; parameter: stri
   guardrail: { operation: 'getGuardrail', parameter: 'id' },
 };
 
-/** Each operation that changes something writes into the log what it changed, where one is kept. */
+/** Wraps operations: each one that changes something writes its change into the log, if there is one. */
 export function audited(deps: AuditedDeps, operations: readonly Operation[]): Operation[] {
   const { auditLog } = deps;
-  // `null` where no log is kept; absent where operations are only listed.
+  // `null`: no log is kept. Absent: operations are only listed.
   if (!auditLog) return [...operations];
   const named = new Map(operations.map((operation) => [operation.name, operation]));
   return operations.map((operation) => {
@@ -69,7 +69,7 @@ export function audited(deps: AuditedDeps, operations: readonly Operation[]): Op
           async after(reply) {
             if (operation.method === 'DELETE') return { state: null };
             const data = reply.kind === 'json' ? (reply.body as { data?: State }).data : undefined;
-            // An assignment tells how many alone.
+            // The response of an assignment has only a number, so the state is read.
             const state = data ?? (await read());
             return { state, more: secretsOf(type, input.body), ...(id === null ? { id: idOf(type, state) } : {}) };
           },
@@ -80,7 +80,7 @@ export function audited(deps: AuditedDeps, operations: readonly Operation[]): Op
   });
 }
 
-/** null: it is not there, or not the caller's to see. */
+/** null: the resource is not there, or the caller may not see it. */
 async function stateOf(deps: AuditedDeps, show: Operation, type: AuditedType, input: OperationInput): Promise<State> {
   try {
     const reply = await show.run({ ...input, body: null, query: {} });
@@ -98,7 +98,7 @@ function idOf(type: AuditedType, state: State): string {
   return String(type === 'api_key' ? state?.hash : state?.id);
 }
 
-/** Provider keys are write-only: the log says which one was set by its hash alone. */
+/** The hash of a provider key, by which the log tells which key was set: provider keys are write-only. */
 function secretsOf(type: AuditedType, body: unknown): Record<string, unknown> {
   const key = type === 'byok' ? (body as { key?: unknown }).key : undefined;
   if (key === undefined) return {};

@@ -1,19 +1,19 @@
 import { isoTime } from '../../base/clock.ts';
 import { isGatewayError } from '../../base/errors.ts';
 import type { Caller } from '../../call/call.ts';
-import type { AuditEntry, AuditedType } from '../../schema/audit.ts';
+import type { AuditEntry, AuditedType } from '../../schema/records/audit.ts';
 import type { AuditLog } from '../../stores/audit-log.ts';
 
-/** A resource as it is shown; null: it is not there. */
+/** A resource in its shown form; null: it is not there. */
 export type State = Readonly<Record<string, unknown>> | null;
 
 export interface AuditDeps {
   /** null: no changes are kept. */
   auditLog: AuditLog | null;
   clock: { now(): number };
-  /** Takes each entry when its outcome is known; null: nobody wants it. */
+  /** Takes each entry when its outcome is known; null: there is no receiver. */
   onAudit: ((entry: AuditEntry) => void) | null;
-  /** Says that an entry could not be completed. */
+  /** Reports that an entry could not be completed. */
   auditFailed(error: unknown, id: string): void;
 }
 
@@ -21,20 +21,20 @@ export interface AuditDeps {
 export interface Change<Result> {
   operation: string;
   type: AuditedType;
-  /** null: it is made now, and gets its id. */
+  /** null: the change makes the resource, which then gets its id. */
   id: string | null;
   caller: Caller;
   requestId: string | null;
   read(): Promise<State>;
   run(): Promise<Result>;
-  /** What it is after the change, and more to tell of it, which is a change by itself. */
+  /** The resource after the change, and further changed fields. */
   after(result: Result): Promise<{ state: State; id?: string; more?: Record<string, unknown> }>;
 }
 
 /**
- * Makes a change and writes it into the log. The entry is written first: where that fails, nothing is changed. It is
- * completed after the change; where that fails, it stays with the outcome `unknown`. An entry of what was refused, and
- * changed nothing, is removed.
+ * Makes a change and writes it into the log. The entry is written first: if that fails, nothing is changed. The entry
+ * is completed after the change; if that fails, it stays with the outcome `unknown`. The entry of a refused change,
+ * which has changed nothing, is removed.
  * @throws GatewayError unavailable (503): the log cannot be written, and nothing was changed
  */
 export async function writeAhead<Result>(
@@ -78,7 +78,7 @@ export async function writeAhead<Result>(
   try {
     result = await change.run();
   } catch (error) {
-    // A refusal changed nothing. After any other error nobody knows.
+    // A refusal has changed nothing. After any other error, the outcome is unknown.
     if (isGatewayError(error) && error.status < 500) await quietly(() => auditLog.remove(begun));
     else told(begun);
     throw error;
@@ -96,7 +96,7 @@ export async function writeAhead<Result>(
     };
     await auditLog.replace(begun, done);
   });
-  // Nothing was there, and nothing is there now.
+  // If there was nothing before and is nothing now, nothing has changed.
   if (done !== begun || before !== null) told(done);
   return result;
 }
@@ -106,7 +106,7 @@ function workspaceOf(type: AuditedType, state: State): string | undefined {
   return typeof found === 'string' ? found : undefined;
 }
 
-/** What requests and time change by themselves. */
+/** Fields that requests and time change by themselves. */
 const passing =
   /^(?:(?:byok_)?usage(?:_daily|_weekly|_monthly)?|limit_remaining|updated_at|resets_at)$|^(?:spent|held|remaining|overspent)_usd$/;
 
@@ -116,7 +116,7 @@ function lasting(state: State): Record<string, unknown> | null {
 
 type Fields = Record<string, unknown>;
 
-/** The fields that differ. What was made or deleted differs in all of them. */
+/** The fields that differ: all fields of a resource that was made or deleted. */
 function changed(before: Fields | null, after: Fields | null, more: Fields): Pick<AuditEntry, 'before' | 'after'> {
   if (before === null || after === null) return { before, after: after && { ...after, ...more } };
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(

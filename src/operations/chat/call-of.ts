@@ -1,41 +1,41 @@
-import { cleanName } from '../../base/clean-text.ts';
+import type { StopSignal } from '../../base/async/stop.ts';
 import { generationId, type Ids } from '../../base/ids.ts';
 import type { Issue } from '../../base/refusal.ts';
-import type { StopSignal } from '../../base/stop.ts';
+import { cleanName } from '../../base/text/clean-text.ts';
+import { type Ask, askOf } from '../../call/ask.ts';
 import type { Call, Caller } from '../../call/call.ts';
-import { fusionDepthHeader } from '../../call/fusion-mark.ts';
 import type { ResponseEncoder } from '../../call/response-encoder.ts';
-import { chatEncoder } from '../../convert/chat-encoder.ts';
-import type { ChatRequest } from '../../schema/chat.ts';
-import { missingTools } from '../../schema/validate.ts';
+import { chatEncoder } from '../../formats/chat/encoder.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
+import { missingTools } from '../../schema/chat/validate.ts';
 import type { OperationInput } from '../operation.ts';
 
-/** As of the field `session_id`. */
+/** The same as for the field `session_id`. */
 const maxSessionIdChars = 256;
 const sessionHeader = 'x-session-id';
 
-/** What a call takes from the input of its operation, beside the request. */
+/** The parts of an operation's input that a call takes, beside the request. */
 type CallInput<Body = unknown> = Pick<
   OperationInput<Body>,
-  'body' | 'caller' | 'headers' | 'signal' | 'receivedAtMs' | 'authenticatedAtMs'
+  'body' | 'isLong' | 'caller' | 'headers' | 'signal' | 'time' | 'receivedAtMs' | 'authenticatedAtMs'
 >;
 
-/** Finds what the schema of a chat request does not say: the caller gets status 400. */
+/** Finds faults that the schema of a chat request does not: the caller gets status 400. */
 export function chatIssues(request: ChatRequest, headers: Headers): readonly Issue[] {
   return withHeaderIssues(missingTools(request), headers);
 }
 
-/** Adds what is wrong with the headers of a request for a completion. */
+/** Adds the faults in the headers of a request for a completion. */
 export function withHeaderIssues(issues: readonly Issue[], headers: Headers): readonly Issue[] {
   if ((headers.get(sessionHeader)?.length ?? 0) <= maxSessionIdChars) return issues;
   return [...issues, { path: sessionHeader, message: `expected at most ${maxSessionIdChars} characters` }];
 }
 
-/** Makes the call of a chat request: what its headers and its body say together. */
+/** Makes the call of a chat request from its headers and its body. */
 export function chatCalls(ids: Ids, brand: string): (input: CallInput<ChatRequest>) => Call {
   const callOf = completionCalls(ids, brand, 'createChatCompletion');
   const encoder = chatEncoder(brand);
-  return (input) => callOf(input, input.body, encoder);
+  return (input) => callOf(input, askOf(input.body), encoder);
 }
 
 /** Makes the calls of any operation whose response is a completion. */
@@ -43,21 +43,23 @@ export function completionCalls(
   ids: Ids,
   brand: string,
   operation: string,
-): (input: CallInput, request: ChatRequest, encoder: ResponseEncoder) => Call {
+): (input: CallInput, ask: Ask, encoder: ResponseEncoder) => Call {
   const metadataHeaders = [
     ...new Set([`x-${brand}-metadata`, 'x-service-metadata', 'x-service-experimental-metadata']),
   ];
-  return (input, request, encoder) => {
+  return (input, ask, encoder) => {
     const { headers, receivedAtMs } = input;
     const wantsMetadata = isFirstEnabled(metadataHeaders, headers);
     // An empty one names no conversation.
-    const sessionId = request.session_id || headers.get(sessionHeader) || null;
+    const sessionId = ask.request.session_id || headers.get(sessionHeader) || null;
     const id = generationId(ids, receivedAtMs);
-    return new CompletionCall(id, operation, input, request, wantsMetadata, sessionId, encoder);
+    return new CompletionCall(id, operation, input, ask, wantsMetadata, sessionId, encoder);
   };
 }
 
-/** Whether the first header that is there says `enabled`: a legacy header must not overrule a newer one. */
+/**
+ * Tells whether the first header that is there has the value `enabled`: a legacy header must not overrule a newer one.
+ */
 function isFirstEnabled(names: readonly string[], headers: Headers): boolean {
   for (const name of names) {
     const value = headers.get(name);
@@ -69,13 +71,25 @@ function isFirstEnabled(names: readonly string[], headers: Headers): boolean {
 /** @see https://www.w3.org/TR/trace-context/#traceparent-header */
 const traceparentForm = /^00-(?!0{32})[\da-f]{32}-(?!0{16})[\da-f]{16}-[\da-f]{2}$/;
 
-/** A class for the reason that `Sent` in pipeline/attempt/outgoing.ts is one: it holds the complete request. */
+/** The headers that no plugin is shown: they prove who the caller is. */
+const secretHeaders: ReadonlySet<string> = new Set([
+  'authorization',
+  'proxy-authorization',
+  'cookie',
+  'x-api-key',
+  'api-key',
+  'x-goog-api-key',
+]);
+
+/** A class for the same reason as `Sent` in pipeline/attempt/outgoing.ts: it holds the complete request. */
 class CompletionCall implements Call {
   readonly id: string;
   readonly operation: string;
-  readonly request: ChatRequest;
+  readonly ask: Ask;
+  readonly isLong: boolean;
   readonly caller: Caller;
   readonly signal: StopSignal;
+  readonly time: Call['time'];
   readonly receivedAtMs: number;
   readonly authenticatedAtMs: number;
   readonly created: number;
@@ -88,16 +102,18 @@ class CompletionCall implements Call {
     id: string,
     operation: string,
     input: CallInput,
-    request: ChatRequest,
+    ask: Ask,
     wantsMetadata: boolean,
     sessionId: string | null,
     encoder: ResponseEncoder,
   ) {
     this.id = id;
     this.operation = operation;
-    this.request = request;
+    this.ask = ask;
+    this.isLong = input.isLong;
     this.caller = input.caller;
     this.signal = input.signal;
+    this.time = input.time;
     this.receivedAtMs = input.receivedAtMs;
     this.authenticatedAtMs = input.authenticatedAtMs;
     this.created = Math.floor(input.receivedAtMs / 1000);
@@ -107,27 +123,30 @@ class CompletionCall implements Call {
     this.#headers = input.headers;
   }
 
+  header(name: string): string | null {
+    return secretHeaders.has(name.toLowerCase()) ? null : this.#headers.get(name);
+  }
+
+  get request(): ChatRequest {
+    return this.ask.request;
+  }
+
   /** Only records ask. */
   get traceparent(): string | null {
     const header = this.#headers.get('traceparent');
     return header !== null && traceparentForm.test(header) ? header : null;
   }
 
-  /** Only records ask. */
+  /** A getter, because only records read it. */
   get userAgent(): string | null {
     const header = this.#headers.get('user-agent');
     return header === null || header === '' ? null : cleanName(header);
   }
 
-  /** Only records ask. The query of an address may hold what is nobody's business. */
+  /** A getter, because only records read it. The query is cut off, because it may contain private data. */
   get referer(): string | null {
     const header = this.#headers.get('http-referer') ?? this.#headers.get('referer');
     const address = header === null ? '' : /^[^?#]*/.exec(header)?.[0];
     return address ? cleanName(address) : null;
-  }
-
-  /** Only one plugin asks. */
-  get fusionDepth(): string | null {
-    return this.#headers.get(fusionDepthHeader);
   }
 }

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../base/errors.ts';
 import type { Caller } from '../../call/call.ts';
-import type { Generation } from '../../schema/generation.ts';
+import type { Generation } from '../../schema/records/generation.ts';
 import type { Records } from '../../telemetry/records/records.ts';
 
 /** @throws GatewayError not_found (404): the operator keeps no records */
@@ -10,9 +10,9 @@ export function keptRecords(records: Records | null): Records {
 }
 
 /**
- * The record of a request. A caller that may manage sees those of its workspace, or of all of them; any other sees its
- * own requests alone.
- * @throws GatewayError not_found (404), the same for what is not there, expired and somebody else's
+ * The record of a request. A caller that may manage sees those of its workspace, or of all workspaces. Any other caller
+ * sees only its own requests.
+ * @throws GatewayError not_found (404), the same error for a record that is unknown, expired or of somebody else
  */
 export async function reachGeneration(records: Records, caller: Caller, id: string): Promise<Generation> {
   const isOperator = caller.managesAll && caller.permissions.includes('management');
@@ -22,7 +22,7 @@ export async function reachGeneration(records: Records, caller: Caller, id: stri
   throw new GatewayError('not_found', 'There is no record of a request with this id');
 }
 
-function mayRead(caller: Caller, { api_key_hash, external_user }: Generation): boolean {
+function mayRead(caller: Caller, { api_key_hash, external_user, user_id = external_user }: Generation): boolean {
   if (caller.permissions.includes('management')) return true;
-  return api_key_hash === caller.apiKeyHash && external_user === caller.userId;
+  return api_key_hash === caller.apiKeyHash && user_id === caller.userId;
 }

@@ -1,12 +1,12 @@
 import { isoTime } from '../../base/clock.ts';
 import { nanoToUsd } from '../../base/money.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import type { Activity, ActivityGroup } from '../../schema/activity.ts';
+import type { Activity, ActivityGroup } from '../../schema/records/activity.ts';
 import { addCell, type Cell, emptyCell } from '../../telemetry/records/cell.ts';
 import type { SumRow } from '../../telemetry/records/sums.ts';
 import type { Presentation } from '../compat.ts';
 
-/** Which sums are wanted; absent: all. */
+/** Selects sums; absent fields select all. */
 export interface CellFilter {
   api_key_hash?: string | undefined;
   model?: string | undefined;
@@ -65,6 +65,7 @@ export function sumActivity(
     failed: cell.failed,
     cut: cell.cut,
     cancelled: cell.cancelled,
+    lost: cell.lost,
     cost_nano_usd: cell.costNanoUsd,
   }));
 }

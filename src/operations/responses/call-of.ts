@@ -1,18 +1,17 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { Call } from '../../call/call.ts';
-import { originOf, type ResponsesOrigin } from '../../call/responses-origin.ts';
-import { compactionItemEncoder } from '../../convert/responses/compaction-item-encoder.ts';
-import { compactionTrigger, toTriggeredChatRequest } from '../../convert/responses/compaction-request.ts';
-import { responsesEncoder } from '../../convert/responses/encoder.ts';
-import { toChatRequest } from '../../convert/responses/request.ts';
+import { compactionItemEncoder } from '../../formats/responses/compaction-item-encoder.ts';
+import { askOfTriggered, compactionTrigger } from '../../formats/responses/compaction-request.ts';
+import { responsesEncoder } from '../../formats/responses/encoder/index.ts';
+import { askOfResponses } from '../../formats/responses/request/index.ts';
 import type { PipelineDeps } from '../../pipeline/deps.ts';
-import type { RequestBounds } from '../../schema/request-bounds.ts';
-import type { ResponsesRequest } from '../../schema/responses.ts';
+import type { RequestBounds } from '../../schema/chat/request-bounds.ts';
+import type { ResponsesRequest } from '../../schema/responses/responses.ts';
 import { completionCalls } from '../chat/call-of.ts';
 import type { OperationInput } from '../operation.ts';
 
-/** What the operations of Responses are made with. */
+/** The dependencies of the operations of Responses. */
 export interface ResponsesDeps {
   pipeline: PipelineDeps;
   ids: Ids;
@@ -31,9 +30,9 @@ export function responsesCalls({
   return (input) => {
     const { body } = input;
     const trigger = compactionTrigger(body);
-    const request = trigger === null ? toChatRequest(body) : toTriggeredChatRequest(body, trigger);
-    const { callForms } = originOf(request) as ResponsesOrigin;
+    const ask = trigger === null ? askOfResponses(body) : askOfTriggered(body, trigger);
+    const callForms = ask.native?.callForms ?? new Map();
     const encoder = responsesEncoder({ brand, request: body, callForms, clock });
-    return callOf(input, request, trigger === null ? encoder : compactionItemEncoder(encoder));
+    return callOf(input, ask, trigger === null ? encoder : compactionItemEncoder(encoder));
   };
 }

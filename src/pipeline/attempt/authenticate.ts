@@ -1,6 +1,6 @@
-import { cleanText } from '../../base/clean-text.ts';
-import type { StopSignal } from '../../base/stop.ts';
-import { UpstreamError } from '../../base/upstream-error.ts';
+import type { StopSignal } from '../../base/async/stop.ts';
+import { UpstreamError } from '../../base/http/upstream-error.ts';
+import { cleanText } from '../../base/text/clean-text.ts';
 import type { Target } from '../../call/plan.ts';
 import { bearer, type Credential, type OutgoingRequest } from '../../providers/provider.ts';
 import type { AttemptContext } from './context.ts';

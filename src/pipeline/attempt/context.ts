@@ -2,9 +2,10 @@ import type { Clock } from '../../base/clock.ts';
 import type { Redactor } from '../../base/secrets.ts';
 import type { EncodedRequest } from '../../dialects/dialect.ts';
 import type { Credential, Provider } from '../../providers/provider.ts';
-import type { TimeoutSettings, UpstreamLimitSettings } from '../../schema/settings.ts';
-import type { Watchdog } from '../watchdog.ts';
-import { redactorOf } from './redaction.ts';
+import type { UpstreamLimitSettings } from '../../schema/settings/settings.ts';
+import type { TimeoutSettings } from '../../schema/settings/timeouts.ts';
+import { redactorOf } from '../secrets/redaction.ts';
+import type { Watchdog } from './watchdog.ts';
 
 /** What does not change from attempt to attempt. */
 export interface AttemptSettings {

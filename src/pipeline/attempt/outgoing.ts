@@ -1,9 +1,7 @@
-import { joinUrl } from '../../base/base-url.ts';
-import { fusionDepthHeader, fusionMarkOf } from '../../call/fusion-mark.ts';
+import { joinUrl } from '../../base/http/base-url.ts';
 import type { Target } from '../../call/plan.ts';
-import type { EncodedRequest } from '../../dialects/dialect.ts';
 import type { Credential, OutgoingRequest, Provider } from '../../providers/provider.ts';
-import type { ChatRequest } from '../../schema/chat.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { TransportLimits, TransportRequest } from '../../transport/transport.ts';
 import type { AttemptContext } from './context.ts';
 
@@ -20,13 +18,6 @@ export function plannedRequest(request: ChatRequest, { maxTokens, reasons, endpo
   if (reasons) return { ...planned, reasoning: { effort: 'medium' } };
   // The older form of `reasoning`, for all dialects.
   return request.include_reasoning === true ? { ...planned, reasoning: { enabled: true } } : planned;
-}
-
-/** A provider may be a gateway as well, and run the plugin `fusion` in its turn. */
-export function withDepth(request: ChatRequest, encoded: EncodedRequest): EncodedRequest {
-  const mark = fusionMarkOf(request);
-  if (mark === undefined) return encoded;
-  return { ...encoded, headers: { ...encoded.headers, [fusionDepthHeader]: String(mark.levels) } };
 }
 
 /** The request before authentication, with the operator's own headers where they go with the credential. */

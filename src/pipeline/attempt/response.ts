@@ -1,17 +1,17 @@
-import { cleanText } from '../../base/clean-text.ts';
 import { peek } from '../../base/framing/peek.ts';
+import type { UpstreamError } from '../../base/http/upstream-error.ts';
 import { JsonError, parseJson } from '../../base/json.ts';
 import type { Redactor } from '../../base/secrets.ts';
-import type { UpstreamError } from '../../base/upstream-error.ts';
-import { toChunks } from '../../convert/chunks.ts';
+import { cleanText } from '../../base/text/clean-text.ts';
 import type { DecodedResult, StreamPart } from '../../dialects/dialect.ts';
-import type { ChatResult, Usage } from '../../schema/chat.ts';
+import { toChunks } from '../../formats/chunks.ts';
+import type { ChatResult, Usage } from '../../schema/chat/chat.ts';
 import { readText, readTextBounded, textAtHand } from '../../transport/send.ts';
 import type { TransportResponse } from '../../transport/transport.ts';
-import { badStream, type EventReader, eventReader, foldEvents, readToFirstToken } from '../events.ts';
-import type { Watchdog } from '../watchdog.ts';
+import { withoutJoinedSecrets } from '../secrets/redaction.ts';
+import { badStream, type EventReader, eventReader, foldEvents, readToFirstToken } from '../stream/events.ts';
 import type { AttemptContext } from './context.ts';
-import { withoutJoinedSecrets } from './redaction.ts';
+import type { Watchdog } from './watchdog.ts';
 
 /** A complete response. */
 export interface CompleteResponse {
@@ -47,10 +47,23 @@ export async function readError(context: AttemptContext, response: TransportResp
   watchdog.arm(settings.timeouts.idleMs, 'all of its error');
   // Before anything is cut off: half a key is still worth hiding.
   const text = redactor.redact(await readTextBounded(response.body, settings.limits.errorBytes));
-  const error = provider.dialect.decodeError(response.status, response.headers, text, settings.clock.now());
+  const decoded = provider.dialect.decodeError(response.status, response.headers, text, settings.clock.now());
+  // Its body names the target, whose address may hold a token.
+  if (isRedirect(response.status)) return redirected(decoded, response.headers.location);
   // A page for browsers says nothing to an API client.
   const raw = /^\s*</.test(text) ? '' : cleanText(text, maxRawChars);
-  return raw === '' ? error : error.with({ raw });
+  return raw === '' ? decoded : decoded.with({ raw });
+}
+
+function isRedirect(status: number): boolean {
+  return status >= 300 && status < 400;
+}
+
+/** Redirects are not followed: the key would go along. Where to is for the log alone, without its query. */
+function redirected(error: UpstreamError, location: string | undefined): UpstreamError {
+  const message = `The provider responded with a redirect (${error.status}), and the gateway follows none: baseUrl of the provider has to be the address that serves the requests, with its scheme and path`;
+  const to = location === undefined ? '' : cleanText(location.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//'), 200);
+  return error.with({ message, failure: `redirect (${error.status})${to === '' ? '' : ` to ${to}`}, not followed` });
 }
 
 /** So much of a provider's error response is shown. */

@@ -1,9 +1,9 @@
-import { cleanName } from '../../base/clean-text.ts';
 import { GatewayError } from '../../base/errors.ts';
 import { refusal } from '../../base/refusal.ts';
-import type { ChatRequest, ChatTool, FunctionTool, ToolChoice } from '../../schema/chat.ts';
+import { cleanName } from '../../base/text/clean-text.ts';
+import type { ChatRequest, ChatTool, FunctionTool, ToolChoice } from '../../schema/chat/chat.ts';
+import { isWebSearch } from '../../schema/chat/web-search.ts';
 import { checkBy } from '../../schema/schema.ts';
-import { isWebSearch } from '../../schema/web-search.ts';
 import type { ServerTool } from '../../server-tools/server-tool.ts';
 
 /** A server tool that a request offers to the model. */

@@ -1,10 +1,10 @@
 import type { Counter } from '../../pricing/estimate.ts';
-import type { ChatMessage, ContentPart } from '../../schema/chat.ts';
+import type { ChatMessage, ContentPart } from '../../schema/chat/chat.ts';
 
 /** Stands where something was taken out. */
 const mark = ' … ';
 /** Less would be left of a text than says anything. */
-const leastTokens = 16;
+export const leastTokens = 16;
 
 /** A text of a message. */
 interface Text {
@@ -41,6 +41,11 @@ export function cutTexts(
   return new Map([...changes].map(([message, byPart]) => [message, withTexts(message, byPart)]));
 }
 
+/** How many tokens a message can lose at most. */
+export function cuttable(message: ChatMessage, counter: Counter): number {
+  return textsOf(message, counter).reduce((sum, { tokens }) => sum + Math.max(tokens - leastTokens, 0), 0);
+}
+
 function textsOf(message: ChatMessage, counter: Counter): Text[] {
   const { content } = message;
   if (typeof content === 'string') return [{ message, part: null, text: content, tokens: counter.tokensOf(content) }];
@@ -71,15 +76,30 @@ function withTexts(message: ChatMessage, byPart: ReadonlyMap<number | null, stri
   return { ...message, content } as ChatMessage;
 }
 
-/** The beginning and the end of a text. */
+/** Of a text that is cut, pieces of this part are counted. Halving what is left out would count it anew each time. */
+const pieces = 32;
+/** A piece of less is not worth counting. */
+const leastPiece = 8;
+
+/** The beginning and the end of a text. Each piece of them is counted once. */
 function cutText({ text, tokens }: Text, most: number, counter: Counter): string {
-  // Some parts of a text have more tokens than others.
-  for (let chars = Math.floor((text.length * most) / tokens); chars > 0; chars = Math.floor(chars * 0.8)) {
-    const half = Math.ceil(chars / 2);
-    const cut = `${headOf(text, half)}${mark}${tailOf(text, chars - half)}`;
-    if (counter.tokensOf(cut) <= most) return cut;
+  let left = most - counter.tokensOf(mark);
+  let head = 0;
+  let tail = text.length;
+  const expected = Math.floor((text.length * most) / tokens);
+  for (let size = Math.max(Math.ceil(expected / pieces), leastPiece); size >= leastPiece; ) {
+    const isHead = head <= text.length - tail;
+    const piece = isHead ? text.slice(head, head + size) : text.slice(Math.max(tail - size, head), tail);
+    const its = counter.tokensOf(piece);
+    if (piece === '' || its > left) {
+      size = Math.floor(size / 2);
+      continue;
+    }
+    left -= its;
+    if (isHead) head += piece.length;
+    else tail -= piece.length;
   }
-  return mark;
+  return `${headOf(text, head)}${mark}${tailOf(text, text.length - tail)}`;
 }
 
 function headOf(text: string, chars: number): string {

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../call/model.ts';
 import type { Shortened } from '../../call/shortener.ts';
 import { type Counter, estimateBeside, estimateMessage } from '../../pricing/estimate.ts';
 import { TextCounter } from '../../pricing/text-counter.ts';
-import type { ChatMessage, ChatRequest } from '../../schema/chat.ts';
+import type { ChatMessage, ChatRequest } from '../../schema/chat/chat.ts';
 import { middleOut } from './middle-out.ts';
 
 export interface Fitting {
@@ -18,26 +18,53 @@ const mostRounds = 4;
 /**
  * A request whose prompt fits the context of an endpoint, with the output that the request wants. Linear in the size of
  * the request.
- * @returns null: it fits as it is, or cannot be made to fit
+ * @returns null: it fits as it is. Where it cannot be made to fit, the request as it is, and a stage that says by how much
  */
 export function fitted(request: ChatRequest, endpoint: Endpoint, fitting: Fitting): Shortened | null {
   const { longest, wanted } = limitsOf(request, endpoint, fitting);
+  const counters = countersOf(fitting);
+  // All of it stays. It is counted by itself: an estimate of what comes after much else is rather too high.
+  const beside = estimateBeside(request, counters());
   let messages: readonly ChatMessage[] = request.messages;
   let first = 0;
+  // Providers count a little more, or less.
+  let room = wanted * 0.95;
   for (let round = 0; round < mostRounds; round++) {
-    const counter = counterOf(fitting);
-    const counts = messages.map((message) => estimateMessage(message, counter));
-    const beside = estimateBeside(request, counter);
+    const counts = countsOf(messages, counters());
     const tokens = counts.reduce((sum, count) => sum + count, beside);
     if (tokens <= (round === 0 ? longest : wanted))
       return round === 0 ? null : shortened(request, messages, first, tokens);
     if (round === 0) first = tokens;
-    // Providers count a little more, or less.
-    const shorter = middleOut(messages, counts, Math.floor(wanted * 0.95) - beside, counterOf(fitting));
-    if (shorter === null) return null;
+    // Of a long text, the whole is estimated higher than its pieces.
+    else room *= (0.95 * wanted) / tokens;
+    const shorter = middleOut(messages, counts, Math.floor(room) - beside, counters());
+    if (typeof shorter === 'number') return tooLong(request, first, shorter);
     messages = shorter;
   }
-  return null;
+  return tooLong(request, first, countsOf(messages, counters()).reduce((sum, count) => sum + count, beside) - wanted);
+}
+
+/** The tokens of each message. Those that stay are counted first, as exactly as can be. */
+function countsOf(messages: readonly ChatMessage[], counter: Counter): number[] {
+  const counts = messages.map(() => 0);
+  const isFirst = (message: ChatMessage) => message.role === 'system' || message.role === 'developer';
+  const count = (place: number, message: ChatMessage) => {
+    counts[place] = estimateMessage(message, counter);
+  };
+  for (const [place, message] of messages.entries()) if (isFirst(message)) count(place, message);
+  for (let place = messages.length - 1; place >= 0; place--) {
+    const message = messages[place] as ChatMessage;
+    if (!isFirst(message)) count(place, message);
+  }
+  return counts;
+}
+
+/** What has to stay is too long: the provider refuses it, and the stage says why. */
+function tooLong(request: ChatRequest, tokens: number, missing: number): Shortened {
+  const { length } = request.messages;
+  const summary = `not shortened: of about ${tokens} tokens, what has to stay is about ${missing} more than there is room for`;
+  const data = { engine: 'middle-out', input_type: 'messages', original_count: length, compressed_count: length };
+  return { request, stage: { type: 'context_compression', name: 'context-compression', summary, data } };
 }
 
 /**
@@ -58,12 +85,24 @@ function limitsOf(
   return { longest, wanted: Math.min(longest, beside(context / 4)) };
 }
 
-function counterOf({ countTokens }: Fitting): Counter {
-  if (countTokens === undefined) return new TextCounter();
-  return {
-    tokensOf: countTokens,
-    tokensOfJson: (value) => (typeof value === 'object' && value !== null ? countTokens(JSON.stringify(value)) : 0),
+/** Makes counters. What a counter of the host app has counted once, it is not asked again. */
+function countersOf({ countTokens }: Fitting): () => Counter {
+  if (countTokens === undefined) return () => new TextCounter();
+  const known = new Map<string, number>();
+  const tokensOf = (text: string) => {
+    let tokens = known.get(text);
+    if (tokens === undefined) {
+      tokens = countTokens(text);
+      known.set(text, tokens);
+    }
+    return tokens;
   };
+  const counter = {
+    tokensOf,
+    tokensOfJson: (value: unknown) =>
+      typeof value === 'object' && value !== null ? tokensOf(JSON.stringify(value)) : 0,
+  };
+  return () => counter;
 }
 
 function shortened(

@@ -1,5 +1,5 @@
 import { isObject } from '../../base/values.ts';
-import type { ChatMessage } from '../../schema/chat.ts';
+import type { ChatMessage } from '../../schema/chat/chat.ts';
 
 /** What was read from a file. */
 export type FileContent = readonly (

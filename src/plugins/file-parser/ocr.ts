@@ -1,6 +1,6 @@
-import { joinUrl } from '../../base/base-url.ts';
 import { toBase64 } from '../../base/base64.ts';
-import { bearerHeader, requestJson } from '../../base/request-json.ts';
+import { joinUrl } from '../../base/http/base-url.ts';
+import { bearerHeader, requestJson } from '../../base/http/request-json.ts';
 import { isObject } from '../../base/values.ts';
 import type { FileContent } from './annotations.ts';
 
@@ -24,6 +24,7 @@ export interface OcrResult {
   pages: number;
 }
 
+/** Options of `mistralOcr`. */
 export interface MistralOcrOptions {
   /** The key of the account at Mistral. */
   apiKey: string;

@@ -1,6 +1,6 @@
 import { fromBase64 } from '../../base/base64.ts';
 import { isObject } from '../../base/values.ts';
-import type { ChatMessage, FilePart } from '../../schema/chat.ts';
+import type { ChatMessage, FilePart } from '../../schema/chat/chat.ts';
 
 /** A PDF in a message. */
 export interface PdfPart {
@@ -10,11 +10,15 @@ export interface PdfPart {
   part: number;
   /** As the caller named it; without a name, `document.pdf`. */
   name: string;
-  /** The file itself, or where it is. */
-  content: { bytes: Uint8Array } | { url: string };
+  /** The file itself, in base64 from this place of the text on, or where it is. */
+  content: { text: string; from: number } | { url: string };
 }
 
 const dataUrl = /^data:([^,;]*)(?:;[^,;]*)*?(;base64)?,/i;
+/** What is before the comma of a data URL is shorter. */
+const longestHead = 1024;
+/** Of the base64 of a file, in characters: white space may be before and between the letters. */
+const startLength = 64;
 
 /** The PDFs among the parts of the messages, in order. Files of other kinds are not among them. */
 export function pdfsIn(messages: readonly ChatMessage[]): PdfPart[] {
@@ -36,19 +40,32 @@ function pdfOf(part: object): Pick<PdfPart, 'name' | 'content'> | null {
   const name = given ?? 'document.pdf';
   if (/^https?:\/\//i.test(data))
     return isPdfName(given ?? data) ? { name: given ?? lastOf(data), content: { url: data } } : null;
-  const [head = '', media = '', base64] = dataUrl.exec(data) ?? [];
+  const [head = '', media = '', base64] = dataUrl.exec(data.slice(0, longestHead)) ?? [];
   if (head !== '' && base64 === undefined) return null;
-  const bytes = fromBase64(head === '' ? data : data.slice(head.length));
-  if (bytes === null) return null;
-  return media.toLowerCase() === 'application/pdf' || isPdf(bytes) ? { name, content: { bytes } } : null;
+  const content = { text: data, from: head.length };
+  return media.toLowerCase() === 'application/pdf' || startsAsPdf(content) ? { name, content } : null;
 }
 
 function isPdfName(name: string): boolean {
   return /\.pdf(?:[?#]|$)/i.test(name);
 }
 
+/** The last part of the path. */
 function lastOf(url: string): string {
-  return /([^/?#]+)(?:[?#].*)?$/s.exec(url)?.[1] ?? url;
+  const path = url.slice(0, url.search(/[?#]|$/));
+  return path.slice(path.lastIndexOf('/') + 1) || url;
+}
+
+/** Looks at the first letters only: a request may hold megabytes that nobody has to read. */
+function startsAsPdf({ text, from }: { text: string; from: number }): boolean {
+  const letters = text.slice(from, from + startLength).replace(/[\t\n\f\r ]+/g, '');
+  const bytes = fromBase64(letters.slice(0, 8));
+  return bytes !== null && isPdf(bytes);
+}
+
+/** The bytes of a file that a request holds; null: it is no base64. */
+export function bytesIn({ text, from }: { text: string; from: number }): Uint8Array<ArrayBuffer> | null {
+  return fromBase64(text.slice(from));
 }
 
 /** Whether bytes begin as a PDF does. */

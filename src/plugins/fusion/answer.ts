@@ -1,7 +1,7 @@
 import { GatewayError } from '../../base/errors.ts';
 import type { Generation } from '../../call/generation.ts';
-import { chunkFolder } from '../../convert/chunks.ts';
-import type { ChatResult } from '../../schema/chat.ts';
+import { chunkFolder } from '../../formats/chunks.ts';
+import type { ChatResult } from '../../schema/chat/chat.ts';
 
 /**
  * The text of a response that was asked for without a stream; another plugin may have made a stream of it.

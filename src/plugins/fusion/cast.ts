@@ -1,11 +1,11 @@
 import { type GatewayError, isGatewayError } from '../../base/errors.ts';
 import { refusal } from '../../base/refusal.ts';
-import { fusionDepthHeader } from '../../call/fusion-mark.ts';
 import type { PlanningContext } from '../../call/hooks.ts';
-import { originOf } from '../../call/responses-origin.ts';
-import type { ChatRequest } from '../../schema/chat.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
+import { fusionDepthHeader } from './depth.ts';
 import { panelRequest } from './requests.ts';
-import type { FusionPreset, FusionSettings } from './settings.ts';
+import type { FusionPreset, FusionSettings, FusionTool, PanelTools } from './settings.ts';
+import { noTools, panelToolsOf, toolsFor } from './tools.ts';
 
 /** What a request says of the plugin, as the schema of the interface has checked it. */
 export interface FusionRequest {
@@ -13,12 +13,16 @@ export interface FusionRequest {
   analysis_models?: string[];
   max_tool_calls?: number;
   preset?: FusionPreset;
-  tools?: unknown[];
+  tools?: FusionTool[];
 }
 
 /** Which models do what. */
 export interface Cast {
   analysisModels: readonly string[];
+  /** What they may call. */
+  tools: PanelTools;
+  /** The same for each of them: some have no tools. */
+  toolsOf: readonly PanelTools[];
   /** Compares and writes. */
   model: string;
   /** Models of the settings that this gateway does not have, or that may not serve this request. */
@@ -37,13 +41,16 @@ export async function castOf(
 ): Promise<Cast> {
   const { options } = context;
   const path = pathOf(request);
-  checkPossible(request, context, path);
+  checkPossible(request, context);
   const { analysis_models: named, preset } = options;
   const source = preset === undefined ? settings.models : settings.presets[preset];
-  const look = (model: string) => lookUp(request, context, model);
+  const maxCalls = options.max_tool_calls ?? settings.maxToolCalls;
+  const tools = await panelToolsOf(settings, options.tools, maxCalls, context, path);
+  const ofPanel = tools.isNamed ? tools : noTools;
+  const look = (model: string, its = ofPanel) => lookUp(request, context, model, its);
   const unavailable: string[] = [];
-  const available = async (model: string) => {
-    const isAvailable = (await look(model)) === null;
+  const available = async (model: string, its?: PanelTools) => {
+    const isAvailable = (await look(model, its)) === null;
     if (!isAvailable) unavailable.push(model);
     return isAvailable;
   };
@@ -67,12 +74,14 @@ export async function castOf(
 
   let model = firstThatServes;
   if (options.model !== undefined) {
-    const error = await look(options.model);
+    const error = await look(options.model, noTools);
     // Before the analysis models are paid for.
     if (error !== null) throw error.kind === 'invalid_request' ? invalid(`${path}.model`, error.message) : error;
     model = options.model;
-  } else if (source.model !== undefined && (await available(source.model))) model = source.model;
-  return { analysisModels, model, unavailable: [...new Set(unavailable)], preset: preset ?? null };
+  } else if (source.model !== undefined && (await available(source.model, noTools))) model = source.model;
+  const toolsOf: PanelTools[] = [];
+  for (const one of analysisModels) toolsOf.push(await toolsFor(tools, request, one, context));
+  return { analysisModels, tools, toolsOf, model, unavailable: [...new Set(unavailable)], preset: preset ?? null };
 }
 
 function noneAvailable(path: string, preset: FusionPreset | undefined): GatewayError {
@@ -81,20 +90,15 @@ function noneAvailable(path: string, preset: FusionPreset | undefined): GatewayE
 }
 
 /** @throws GatewayError invalid_request (400) for what the plugin cannot do: nothing is silently ignored */
-function checkPossible(request: ChatRequest, { options, call }: PlanningContext<FusionRequest>, path: string): void {
-  const depth = call.fusionDepth ?? '';
+function checkPossible(request: ChatRequest, { call, native }: PlanningContext): void {
+  const depth = call.header?.(fusionDepthHeader) ?? '';
   if (depth !== '' && depth !== '0')
     throw invalid(fusionDepthHeader, 'expected no request of another fusion: fusion does not run inside fusion');
   if ((request.plugins?.filter(({ id, enabled }) => id === 'fusion' && enabled !== false).length ?? 0) > 1)
     throw invalid('plugins', 'expected the plugin fusion once');
-  if (options.tools !== undefined && options.tools.length > 0)
-    throw invalid(`${path}.tools`, 'expected no tools, or an empty list: analysis models have no tools here');
-  if (options.max_tool_calls !== undefined)
-    throw invalid(`${path}.max_tool_calls`, 'expected to be absent: analysis models have no tools here');
-  const origin = originOf(request);
-  if (origin?.purpose === 'compact')
+  if (native?.purpose === 'compact')
     throw invalid('plugins', 'expected no plugin fusion where a conversation is compacted');
-  const [unreadable] = origin?.onlyNative ?? [];
+  const [unreadable] = native?.onlyNative ?? [];
   if (unreadable !== undefined)
     throw invalid(unreadable.path, 'expected what every model can read, as the plugin fusion asks several');
 }
@@ -103,9 +107,14 @@ function checkPossible(request: ChatRequest, { options, call }: PlanningContext<
  * Why a model cannot serve: invalid_request, there is no such model; not_found, no endpoint may serve this request.
  * null: it can, as far as anybody knows before it is called.
  */
-async function lookUp(request: ChatRequest, { plan }: PlanningContext, model: string): Promise<GatewayError | null> {
+async function lookUp(
+  request: ChatRequest,
+  { plan }: PlanningContext,
+  model: string,
+  tools: PanelTools,
+): Promise<GatewayError | null> {
   try {
-    await plan(panelRequest(request, model));
+    await plan(panelRequest(request, model, tools));
     return null;
   } catch (error) {
     if (!isGatewayError(error)) throw error;

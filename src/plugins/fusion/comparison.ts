@@ -1,5 +1,5 @@
 import { isObject } from '../../base/values.ts';
-import type { ResponseFormat } from '../../schema/chat.ts';
+import type { ResponseFormat } from '../../schema/chat/chat.ts';
 
 /** How the answers of several models agree and differ. @see reference, FusionAnalysisResult */
 export interface Comparison {

@@ -1,21 +1,26 @@
 import pLimit from 'p-limit';
+import type { StopSignal } from '../../base/async/stop.ts';
+import { turn } from '../../base/async/turns.ts';
 import { GatewayError, isGatewayError } from '../../base/errors.ts';
-import type { StopSignal } from '../../base/stop.ts';
 import type { Generate } from '../../call/hooks.ts';
-import type { ChatRequest } from '../../schema/chat.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
 import { answerOf } from './answer.ts';
+import type { Cast } from './cast.ts';
 import type { PanelAnswer } from './prompts.ts';
 import { panelRequest } from './requests.ts';
-import type { FusionSettings } from './settings.ts';
+import type { FusionSettings, PanelTools } from './settings.ts';
 import { type FusionStage, failureOf } from './stage.ts';
+import { noTools } from './tools.ts';
 
 interface PanelInput {
   generate: Generate;
   request: ChatRequest;
-  models: readonly string[];
+  cast: Pick<Cast, 'analysisModels' | 'toolsOf'>;
   settings: Pick<FusionSettings, 'concurrency' | 'minAnswers'>;
   /** Of the call. */
   signal: StopSignal;
+  /** Whose turns of the event loop are taken. */
+  workspaceId: string;
   stage: FusionStage;
 }
 
@@ -25,23 +30,29 @@ interface PanelInput {
  * @throws GatewayError as soon as too many have failed: the gateway stops the others when the call ends. The kind of
  *         all failures where they have one, else upstream_failed (502); the reason of the signal after an abort
  */
-export async function askPanel({ generate, request, models, settings, signal, stage }: PanelInput) {
+export async function askPanel({ generate, request, cast, settings, signal, workspaceId, stage }: PanelInput) {
+  const { analysisModels: models, toolsOf } = cast;
   const needed = Math.min(settings.minAnswers, models.length);
   const limit = pLimit(settings.concurrency);
   const failures: { model: string; error: GatewayError }[] = [];
   let isOver = false;
 
-  const ask = async (model: string): Promise<PanelAnswer | null> => {
-    // It waited for its turn, and meanwhile nobody wants it any more.
+  const ask = async (model: string, tools: PanelTools): Promise<PanelAnswer | null> => {
+    // A long conversation is planned and encoded for each model: others are served in between.
+    await turn(workspaceId);
+    // Meanwhile nobody may want it any more.
     if (isOver) return null;
     signal.throwIfAborted();
-    const own = panelRequest(request, model);
+    const own = panelRequest(request, model, tools);
     const failed = stage.asks('analysis', model, own);
     try {
       const text = await answerOf(await generate(own));
       stage.answered();
       return { model, text };
     } catch (error) {
+      // Refused as it was asked for: perhaps tools that nobody has named are what it does not take.
+      if (mayFail(error, signal) && isRefusal(error) && tools.tools.length > 0 && !tools.isNamed)
+        return ask(model, noTools);
       failed(error);
       if (!mayFail(error, signal)) throw error;
       failures.push({ model, error });
@@ -51,11 +62,16 @@ export async function askPanel({ generate, request, models, settings, signal, st
   };
 
   try {
-    const answers = await Promise.all(models.map((model) => limit(ask, model)));
+    const answers = await Promise.all(models.map((model, at) => limit(ask, model, toolsOf[at] ?? noTools)));
     return answers.filter((answer) => answer !== null);
   } finally {
     isOver = true;
   }
+}
+
+/** Whether a provider has refused a request as it was. */
+export function isRefusal({ status }: GatewayError): boolean {
+  return [400, 404, 422].includes(status);
 }
 
 /** Whether the others can go on: not where the call is stopped, nor where the fault is in the gateway. */

@@ -1,6 +1,11 @@
-import { withFusionMark } from '../../call/fusion-mark.ts';
-import type { AssistantMessage, ChatMessage, ChatRequest, ContentPart } from '../../schema/chat.ts';
+import type { Revision } from '../../call/ask.ts';
+import type { AssistantMessage, ChatMessage, ChatRequest, ContentPart } from '../../schema/chat/chat.ts';
 import { comparisonFormat } from './comparison.ts';
+import { depthHeaders } from './depth.ts';
+import type { PanelTools } from './settings.ts';
+
+/** What all requests of the plugin say beside the chat request. */
+const ofFusion = { headers: depthHeaders, takesTurns: true } as const;
 
 /** Who pays, who may serve, and whose request it is: for every generation. */
 const sharedFields = [
@@ -38,11 +43,18 @@ const answerFields = [
 ] as const;
 
 /**
- * The question for one analysis model: the conversation alone. Tools, the form of the response and everything that
- * shapes the client's response are for the writer.
+ * The question for one analysis model: the conversation, and server tools. The tools of the request, the form of the
+ * response and everything that shapes the client's response are for the writer.
  */
-export function panelRequest(request: ChatRequest, model: string): ChatRequest {
-  return marked({ ...picked(request, answerFields), model, messages: withoutCalls(request.messages) });
+export function panelRequest(
+  request: ChatRequest,
+  model: string,
+  { tools, maxCalls }: Pick<PanelTools, 'tools' | 'maxCalls'>,
+): Revision {
+  const asked = { ...picked(request, answerFields), model, messages: withoutCalls(request.messages) };
+  return tools.length === 0
+    ? ofItsOwn(asked)
+    : { ...ofItsOwn({ ...asked, tools: [...tools] }), maxToolCalls: maxCalls };
 }
 
 /** The question for the judge. @param isForm  false: without a `response_format` */
@@ -52,8 +64,8 @@ export function judgeRequest(
   prompt: string,
   maxTokens: number,
   isForm: boolean,
-): ChatRequest {
-  return marked({
+): Revision {
+  return ofItsOwn({
     ...picked(request, sharedFields),
     model,
     messages: [...withoutCalls(request.messages), { role: 'user', content: prompt }],
@@ -63,17 +75,16 @@ export function judgeRequest(
 }
 
 /** The request that the client gets the response of: its own, with what was found out and another model. */
-export function finalRequest(request: ChatRequest, model: string, prompt: string): ChatRequest {
+export function finalRequest(request: ChatRequest, model: string, prompt: string): Revision {
   const { models: _models, route: _route, ...rest } = request;
   const { messages } = request;
   // What the response is to begin with stays behind everything.
   let end = messages.length;
   while (end > 0 && messages[end - 1]?.role === 'assistant') end--;
   const briefed: ChatMessage[] = [...messages.slice(0, end), { role: 'user', content: prompt }, ...messages.slice(end)];
-  return marked({ ...rest, model, messages: briefed });
+  return { request: { ...rest, model, messages: briefed }, ...ofFusion };
 }
 
-/** A chat request of its own: nothing of a Responses request is hidden in it, such as tools of a provider. */
 function picked(request: ChatRequest, fields: readonly string[]): Partial<ChatRequest> {
   const all = request as Record<string, unknown>;
   const some: Record<string, unknown> = {};
@@ -81,8 +92,9 @@ function picked(request: ChatRequest, fields: readonly string[]): Partial<ChatRe
   return some;
 }
 
-function marked(request: ChatRequest): ChatRequest {
-  return withFusionMark(request, 1);
+/** A chat request of its own: what the client said in its own format, such as tools of a provider, is not in it. */
+function ofItsOwn(request: ChatRequest): Revision {
+  return { request, native: null, ...ofFusion };
 }
 
 /** Providers refuse calls of tools and their results in a request without tools: they become text. */

@@ -1,3 +1,6 @@
+import type { ChatTool } from '../../schema/chat/chat.ts';
+import { pluginDefaults } from '../../schema/chat/plugins.ts';
+
 /** A named set of models. */
 export interface FusionModels {
   /** Models that answer in parallel, 1 to 8 slugs. */
@@ -6,7 +9,27 @@ export interface FusionModels {
   model?: string;
 }
 
+/** A server tool that analysis models may call. */
+export interface FusionTool {
+  /** Such as `service:web_search`. */
+  type: string;
+  /** Settings of the tool, as in `tools` of a request. */
+  parameters?: Record<string, unknown>;
+}
+
+/** What analysis models may call. */
+export interface PanelTools {
+  tools: readonly ChatTool[];
+  /** Calls of one analysis model; further ones are not run. */
+  maxCalls: number;
+  /** true: the request names them. Otherwise a model that has no tools goes without. */
+  isNamed: boolean;
+  /** Types of tools of the settings that are not there, or that the workspace may not use. */
+  unavailable: readonly string[];
+}
+
 export const fusionPresets = ['general-high', 'general-budget', 'general-fast'] as const;
+/** The name of a set of models that is built in. */
 export type FusionPreset = (typeof fusionPresets)[number];
 
 /** Settings of the plugin `fusion`; all have a default. */
@@ -28,6 +51,13 @@ export interface FusionOptions {
   answerBytes?: number;
   /** The largest output of the judge, in tokens. Default 4,000. */
   judgeMaxTokens?: number;
+  /**
+   * Server tools that analysis models are offered where a request does not say; `[]` for none. Those that the gateway does
+   * not have are left out. Default: web search and web fetch, where the gateway has a search engine.
+   */
+  tools?: readonly FusionTool[];
+  /** How many calls of tools of one analysis model are run, where a request does not say, 1 to 16. Default 8. */
+  maxToolCalls?: number;
 }
 
 export interface FusionSettings {
@@ -37,6 +67,9 @@ export interface FusionSettings {
   minAnswers: number;
   answerBytes: number;
   judgeMaxTokens: number;
+  /** null: web search and web fetch, where the gateway has a search engine. */
+  tools: readonly FusionTool[] | null;
+  maxToolCalls: number;
 }
 
 /** The interface names these for requests that name none. */
@@ -64,7 +97,11 @@ export function fusionSettings(options: FusionOptions): FusionSettings {
     minAnswers: wholeNumber('minAnswers', options.minAnswers ?? 1),
     answerBytes: wholeNumber('answerBytes', options.answerBytes ?? 24_000),
     judgeMaxTokens: wholeNumber('judgeMaxTokens', options.judgeMaxTokens ?? 4_000),
+    tools: options.tools ?? null,
+    maxToolCalls: wholeNumber('maxToolCalls', options.maxToolCalls ?? pluginDefaults.fusion.max_tool_calls),
   };
+  if (settings.maxToolCalls > 16) throw new TypeError('fusion.maxToolCalls: expected at most 16');
+  if ((settings.tools?.length ?? 0) > 8) throw new TypeError('fusion.tools: expected at most 8 tools');
   checkCount('analysisModels', analysisModels);
   for (const preset of fusionPresets)
     checkCount(`presets.${preset}.analysisModels`, settings.presets[preset].analysisModels);

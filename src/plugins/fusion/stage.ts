@@ -1,9 +1,9 @@
 import { type GatewayError, isGatewayError } from '../../base/errors.ts';
 import { nanoToUsd } from '../../base/money.ts';
-import { fusionMarkOf } from '../../call/fusion-mark.ts';
-import type { GenerationLog } from '../../call/generation.ts';
-import type { ChatRequest } from '../../schema/chat.ts';
-import type { PipelineStage } from '../../schema/envelope.ts';
+import type { Revision } from '../../call/ask.ts';
+import type { GenerationLog, ServerToolUse } from '../../call/generation.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
+import type { PipelineStage } from '../../schema/chat/envelope.ts';
 import type { Cast } from './cast.ts';
 import type { Judgement } from './comparison.ts';
 
@@ -38,7 +38,7 @@ export class FusionStage {
   }
 
   /** A generation begins. @returns what is told that it failed */
-  asks(purpose: Purpose, model: string, request: ChatRequest): (error: unknown) => void {
+  asks(purpose: Purpose, model: string, { request }: Revision): (error: unknown) => void {
     const asked: Asked = { purpose, model, request, failure: null };
     this.#asked.push(asked);
     return (error) => {
@@ -81,22 +81,31 @@ export class FusionStage {
   #summary(): string {
     const { analysisModels, model } = this.#cast;
     const count = analysisModels.length;
-    return `${this.#answers} of ${count} analysis model${count === 1 ? '' : 's'} answered; ${model} compares and writes`;
+    const calls = this.#uses().length;
+    const called = calls === 0 ? '' : ` after ${calls} call${calls === 1 ? '' : 's'} of tools`;
+    return `${this.#answers} of ${count} analysis model${count === 1 ? '' : 's'} answered${called}; ${model} compares and writes`;
   }
 
   #data(): Record<string, unknown> {
-    const { analysisModels, model, unavailable, preset } = this.#cast;
+    const { analysisModels, tools, toolsOf, model, unavailable, preset } = this.#cast;
     const given = this.#request as Record<string, unknown>;
     // `service/fusion` is no model that is left out: it asks for the plugin.
     const asksForIt = this.#request.model?.endsWith('/fusion') === true;
     const dropped = ['model', 'models', 'route'].filter((name) => given[name] && !(name === 'model' && asksForIt));
     const failed = this.#asked.filter(({ purpose, failure }) => purpose === 'analysis' && failure !== null);
+    const withoutTools = analysisModels.filter((_, at) => toolsOf[at] !== tools);
+    // Their number alone: no guardrail has seen what the pages say, and their addresses say some of it.
+    const sources = new Set(this.#uses().flatMap((use) => use.sources)).size;
     return {
       ...(preset === null ? {} : { preset }),
       model,
       analysis_models: [...analysisModels],
       ...(unavailable.length > 0 ? { unavailable_models: [...unavailable] } : {}),
       ...(failed.length > 0 ? { failed_models: failed.map((one) => ({ model: one.model, ...one.failure })) } : {}),
+      ...(tools.tools.length > 0 ? { tools: tools.tools.map(({ type }) => type), max_tool_calls: tools.maxCalls } : {}),
+      ...(tools.unavailable.length > 0 ? { unavailable_tools: [...tools.unavailable] } : {}),
+      ...(withoutTools.length > 0 ? { models_without_tools: withoutTools } : {}),
+      ...(sources > 0 ? { sources } : {}),
       ...(this.#cutAnswers.length > 0 ? { cut_answers: [...this.#cutAnswers] } : {}),
       ...(this.#judgement === null ? {} : { comparison: countsOf(this.#judgement) }),
       ...(dropped.length > 0 ? { dropped } : {}),
@@ -116,23 +125,37 @@ export class FusionStage {
       ...(failure ?? {}),
       prompt_tokens: usages.reduce((sum, usage) => sum + (usage?.prompt_tokens ?? 0), 0),
       completion_tokens: usages.reduce((sum, usage) => sum + (usage?.completion_tokens ?? 0), 0),
+      ...toolCallsOf(logs),
       cost_usd: usdOf(logs),
     };
   }
 
+  /** Tools that analysis models have called. */
+  #uses(): readonly ServerToolUse[] {
+    const analyses = this.#asked.filter(({ purpose }) => purpose === 'analysis');
+    return analyses.flatMap(({ request }) => this.#logsOf(request)).flatMap(({ serverTools }) => serverTools);
+  }
+
   /** Another plugin may stand between, and make another request of one, or several. */
   #logsOf(request: ChatRequest): readonly GenerationLog[] {
-    const mark = fusionMarkOf(request);
-    return this.#generations.filter((log) => fusionMarkOf(log.request) === mark);
+    return this.#generations.filter(({ askedFor }) => askedFor.includes(request));
   }
+}
+
+/** How often each tool was run. */
+function toolCallsOf(logs: readonly GenerationLog[]): { tool_calls?: Record<string, number> } {
+  const calls: Record<string, number> = {};
+  for (const { name } of logs.flatMap(({ serverTools }) => serverTools)) calls[name] = (calls[name] ?? 0) + 1;
+  return Object.keys(calls).length === 0 ? {} : { tool_calls: calls };
 }
 
 /** null: what one of them cost is not known. */
 function usdOf(logs: readonly GenerationLog[]): number | null {
   let nanoUsd = 0;
-  for (const { receipt } of logs) {
+  for (const { receipt, serverTools } of logs) {
     if (receipt?.costNanoUsd === null) return null;
     nanoUsd += receipt?.costNanoUsd ?? 0;
+    for (const use of serverTools) nanoUsd += use.nanoUsd;
   }
   return nanoToUsd(nanoUsd);
 }

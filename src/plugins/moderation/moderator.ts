@@ -13,6 +13,11 @@ export interface Moderator {
   /** Shown as `model_slug`. */
   model: string;
   /**
+   * true: it asks no service, and costs the operator nothing. Otherwise a workspace that uses its own credentials alone
+   * cannot ask for it. Default false.
+   */
+  isLocal?: boolean;
+  /**
    * @param texts   at most 32, each of at most 16,384 characters
    * @param signal  aborted when the client leaves, and at the plugin's time limit
    * @returns a verdict for each text, in order

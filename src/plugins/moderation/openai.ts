@@ -1,8 +1,9 @@
-import { joinUrl } from '../../base/base-url.ts';
-import { bearerHeader, requestJson } from '../../base/request-json.ts';
+import { joinUrl } from '../../base/http/base-url.ts';
+import { bearerHeader, requestJson } from '../../base/http/request-json.ts';
 import { isObject } from '../../base/values.ts';
 import type { Moderator, Verdict } from './moderator.ts';
 
+/** Options of `openaiModerator`. */
 export interface OpenAiModeratorOptions {
   /** The key of the account. */
   apiKey: string;

@@ -1,73 +1,85 @@
-import { isObject, type Loose } from '../../base/values.ts';
+import type { JsonTree } from './json-tree.ts';
+import { treeOf } from './json-tree.ts';
+import { fieldsOf, type Guide, guideOf, itemsOf } from './schema-guide.ts';
+import { type Steps, spend } from './steps.ts';
 
-/** Levels of a schema that are looked at. */
-const maxDepth = 64;
+const stepsOfValue = 8;
 
 /**
  * Changes values to the types that a schema names, where nothing is lost: `"42"` to `42`, `"true"` to `true`, `7` to
- * `"7"`, one value to a list of one, JSON in a string to what it says. References are followed within the schema.
- * @param value  is changed in place
- * @returns the value, or another one in its place
+ * `"7"`, one value to a list of one, JSON in a string to what it says. Digits stay as they are written. Each value is
+ * looked at once, and never the members that a schema names and the value has not.
+ * @param tree  is changed in place
+ * @returns the tree, or another one in its place
+ * @throws OutOfSteps
  */
-export function coerce(value: unknown, schema: unknown, root: unknown = schema, depth = 0): unknown {
-  const of = resolved(schema, root);
-  if (!isObject(of) || depth > maxDepth) return value;
-  const types = typesOf(of);
-  const fitting = types.length === 0 || types.includes(typeOf(value)) || isInteger(value, types);
-  const changed = fitting ? value : (changedTo(value, types) ?? value);
-  if (Array.isArray(changed) && isObject(of.items))
-    for (let at = 0; at < changed.length; at++) changed[at] = coerce(changed[at], of.items, root, depth + 1);
-  if (isObject(changed) && isObject(of.properties))
-    for (const name of Object.keys(of.properties))
-      if (name !== '__proto__' && Object.hasOwn(changed, name))
-        changed[name] = coerce(changed[name], (of.properties as Loose)[name], root, depth + 1);
+export function coerce(tree: JsonTree, schema: unknown, steps: Steps): JsonTree {
+  return coerced(tree, guideOf(schema, schema, steps), steps);
+}
+
+function coerced(tree: JsonTree, guide: Guide | null, steps: Steps): JsonTree {
+  spend(steps, stepsOfValue);
+  if (guide === null) return tree;
+  const types = typesOf(guide);
+  const changed =
+    types.length === 0 || types.some((type) => isOf(tree, type)) ? tree : (changedTo(tree, types, steps) ?? tree);
+  if (changed.kind === 'list') {
+    const items = itemsOf(guide, steps);
+    if (items !== null) changed.items = changed.items.map((item) => coerced(item, items, steps));
+  }
+  if (changed.kind === 'object') {
+    const fields = fieldsOf(guide, steps);
+    if (fields !== null)
+      for (const member of changed.members)
+        member.value = coerced(member.value, fields.get(member.name) ?? null, steps);
+  }
   return changed;
 }
 
-/** What `#/$defs/name` and the like stand for; one step. */
-function resolved(schema: unknown, root: unknown): unknown {
-  if (!isObject(schema) || typeof schema.$ref !== 'string' || !schema.$ref.startsWith('#/')) return schema;
-  let found: unknown = root;
-  for (const part of schema.$ref.slice(2).split('/')) {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
-    found = isObject(found) && Object.hasOwn(found, name) ? found[name] : undefined;
-  }
-  return found;
+function typesOf({ schema: { type } }: Guide): readonly unknown[] {
+  return Array.isArray(type) ? type.slice(0, 8) : type === undefined ? [] : [type];
 }
 
-function typesOf({ type }: Loose): unknown[] {
-  return Array.isArray(type) ? type : type === undefined ? [] : [type];
-}
-
-function typeOf(value: unknown): string {
-  if (value === null) return 'null';
-  return Array.isArray(value) ? 'array' : typeof value;
-}
-
-function isInteger(value: unknown, types: readonly unknown[]): boolean {
-  return types.includes('integer') && Number.isInteger(value);
+function isOf(tree: JsonTree, type: unknown): boolean {
+  if (tree.kind === 'list') return type === 'array';
+  if (tree.kind !== 'raw') return type === tree.kind;
+  if (tree.raw === 'null') return type === 'null';
+  if (tree.raw === 'true' || tree.raw === 'false') return type === 'boolean';
+  return type === 'number' || (type === 'integer' && Number.isInteger(Number(tree.raw)));
 }
 
 /** undefined: no type of these can hold the value without loss. */
-function changedTo(value: unknown, types: readonly unknown[]): unknown {
-  if (typeof value === 'string') return fromText(value, types);
-  if (types.includes('string') && (typeof value === 'number' || typeof value === 'boolean')) return String(value);
-  return types.includes('array') ? [value] : undefined;
+function changedTo(tree: JsonTree, types: readonly unknown[], steps: Steps): JsonTree | undefined {
+  if (tree.kind === 'string') {
+    const said = saidBy(tree.text, types, steps);
+    if (said !== undefined) return said;
+  }
+  if (tree.kind === 'raw' && tree.raw !== 'null' && types.includes('string')) return { kind: 'string', text: tree.raw };
+  return types.includes('array') && !(tree.kind === 'raw' && tree.raw === 'null')
+    ? { kind: 'list', items: [tree] }
+    : undefined;
 }
 
-function fromText(text: string, types: readonly unknown[]): unknown {
-  const trimmed = text.trim();
-  const number = Number(trimmed);
-  const isNumber = trimmed !== '' && String(number) === trimmed && Number.isFinite(number);
-  if (isNumber && (types.includes('number') || (types.includes('integer') && Number.isInteger(number)))) return number;
-  if (types.includes('boolean') && (trimmed === 'true' || trimmed === 'false')) return trimmed === 'true';
-  if (types.includes('null') && trimmed === 'null') return null;
-  if ((types.includes('object') && trimmed.startsWith('{')) || (types.includes('array') && trimmed.startsWith('['))) {
-    try {
-      return JSON.parse(trimmed);
-    } catch {
-      return undefined;
-    }
+/** What a string says, where that is of one of the types. */
+function saidBy(text: string, types: readonly unknown[], steps: Steps): JsonTree | undefined {
+  spend(steps, text.length);
+  const raw = text.trim();
+  if (/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(raw)) {
+    const number = Number(raw);
+    const isHeld = types.includes('number') || (types.includes('integer') && Number.isInteger(number));
+    if (isHeld && Number.isFinite(number)) return { kind: 'raw', raw };
   }
-  return types.includes('array') ? [text] : undefined;
+  if (types.includes('boolean') && (raw === 'true' || raw === 'false')) return { kind: 'raw', raw };
+  if (types.includes('null') && raw === 'null') return { kind: 'raw', raw };
+  const isText = (types.includes('object') && raw.startsWith('{')) || (types.includes('array') && raw.startsWith('['));
+  return isText ? treeIn(raw, steps) : undefined;
+}
+
+function treeIn(json: string, steps: Steps): JsonTree | undefined {
+  try {
+    return treeOf(json, steps);
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof RangeError) return undefined;
+    throw error;
+  }
 }

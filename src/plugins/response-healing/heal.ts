@@ -1,92 +1,190 @@
-import { jsonrepair } from 'jsonrepair';
+import { nextTurn } from '../../base/async/next-turn.ts';
+import { type Candidate, candidatesIn, type Found } from './candidates.ts';
+import { choose, type Judged } from './choose.ts';
 import { coerce } from './coerce.ts';
-import { schemaCheck } from './schema-check.ts';
+import type { Fix, Healed, Left } from './healed.ts';
+import { type JsonTree, treeOf, writeTree } from './json-tree.ts';
+import { fitsSchema, Uncheckable } from './schema-check.ts';
+import { OutOfSteps, type Steps, spendQuick } from './steps.ts';
 
-/** What was done to a text. */
-export type Fix = 'extracted' | 'repaired' | 'coerced';
-
-export interface Healed {
-  text: string;
-  fixes: Fix[];
-  /** Whether it is of the schema; null: there is none, or it could not be checked. */
-  fitsSchema: boolean | null;
-}
-
-/** Deeper JSON is left as it is: reading it could exhaust the stack. */
-const maxDepth = 200;
+/** Steps after which others have their turn of the event loop. */
+const stepsOfTurn = 60_000;
+/** JSON in a string in a string: deeper is no accident. */
+const mostStrings = 3;
 
 /**
- * Makes JSON of what a model wrote: without the prose and the fence around it, with its brackets closed and its keys
- * quoted, and with values of the types that the schema names.
- * @param schema          null: any object or list will do
- * @param maxRepairChars  a longer text is not repaired: some of them take time by the square of their length
- * @returns null: the text is fine as it is, or nothing better can be made of it
+ * Makes JSON of what a model wrote, without a value that it did not write: takes off what stands around it, corrects
+ * its syntax, and changes values to the types that the schema names. Where a text can be read in several ways, the
+ * schema decides.
+ * @param schema  null: any object or list will do
+ * @param steps   are counted down: a character that is read is one, a look at the schema are some
+ * @returns null: the text is fine as it is
  */
-export function heal(text: string, schema: object | null, maxRepairChars: number): Healed | null {
-  if (isTooDeep(text)) return null;
-  const check = schema === null ? () => null : schemaCheck(schema);
-  const whole = parsed(text);
-  // Valid JSON stays as it is to the byte.
-  if (whole !== undefined && isContainer(whole) && check(whole) !== false) return null;
+export async function heal(text: string, schema: object | null, steps: Steps): Promise<Healed | Left | null> {
+  try {
+    return await healed(text, schema, steps);
+  } catch (error) {
+    if (error instanceof OutOfSteps) return { kind: 'left', reason: 'steps' };
+    throw error;
+  }
+}
 
-  let best: Healed | null = null;
-  for (const { json, fixes } of candidatesIn(text, maxRepairChars)) {
-    const value = parsed(json);
-    if (value === undefined || !isContainer(value)) continue;
-    const fits = check(value);
-    if (fits !== false) {
-      if (fixes.length > 0) return { text: json, fixes, fitsSchema: fits };
+async function healed(text: string, schema: object | null, steps: Steps): Promise<Healed | Left | null> {
+  const inTurns = turns(steps);
+  const whole = parsed(text, steps);
+  // Valid JSON stays as it is to the byte.
+  if (isContainer(whole)) {
+    const fits = checked(whole, schema, steps);
+    if (fits !== false) return null;
+    await inTurns();
+    return (await inOtherTypes(text, schema as object, steps, inTurns)) ?? { kind: 'left', reason: 'schema' };
+  }
+  const { source, found } = await read(text, schema, steps, inTurns);
+  if (found.cut !== null) return { kind: 'left', reason: 'cut', cutIn: found.cut };
+  if (found.candidates.length === 0) return { kind: 'left', reason: found.isTooDeep ? 'depth' : 'no_json' };
+
+  const judged: Judged[] = [];
+  for (const candidate of found.candidates) {
+    judged.push(await judge(candidate, schema, steps, inTurns));
+    await inTurns();
+  }
+  const chosen = choose(judged, schema, steps);
+  if (typeof chosen === 'string') return { kind: 'left', reason: chosen };
+  return { ...chosen.healed, fixes: source === text ? chosen.healed.fixes : ['unescaped', ...chosen.healed.fixes] };
+}
+
+/** Lets others have their turn after so many steps. */
+function turns(steps: Steps): () => Promise<void> {
+  let last = steps.left;
+  return async () => {
+    if (last - steps.left < stepsOfTurn) return;
+    await nextTurn();
+    last = steps.left;
+  };
+}
+
+async function read(
+  text: string,
+  schema: object | null,
+  steps: Steps,
+  inTurns: () => Promise<void>,
+): Promise<{ source: string; found: Found }> {
+  const found: Found = { candidates: [], cut: null, isTooDeep: false };
+  let source = text;
+  for (let count = 0; count < mostStrings; count++) {
+    const said = parsed(source, steps);
+    if (isContainer(said) && source !== text) {
+      const tree = treeIn(source, steps);
+      if (tree !== null) return { source, found: { ...found, candidates: [wholeOf(source, tree)] } };
+    }
+    if (typeof said === 'string') {
+      source = said;
       continue;
     }
-    const before = JSON.stringify(value);
-    const coerced = coerce(value, schema);
-    if (check(coerced) === true)
-      return { text: JSON.stringify(coerced), fixes: [...fixes, 'coerced'], fitsSchema: true };
-    // Broken JSON is worse than JSON of another shape.
-    if (whole === undefined) best ??= { text: before, fixes, fitsSchema: false };
+    const plain = unescaped(source, steps);
+    if (plain !== null) {
+      source = plain;
+      continue;
+    }
+    const reading = candidatesIn(source, schema, steps);
+    for (let step = reading.next(); ; step = reading.next()) {
+      if (step.done === true) return { source, found: step.value };
+      await inTurns();
+    }
   }
-  return best;
+  return { source, found };
 }
 
-/** Texts that may be the JSON, the likeliest first: each as it stands, then repaired. */
-function* candidatesIn(text: string, maxRepairChars: number): Generator<{ json: string; fixes: Fix[] }> {
-  const found = extracted(text);
-  const sources: { json: string; fixes: Fix[] }[] = [
-    ...found.map((json) => ({ json, fixes: json === text ? [] : (['extracted'] as Fix[]) })),
-    ...(found.includes(text) ? [] : [{ json: text, fixes: [] as Fix[] }]),
-  ];
-  yield* sources;
-  for (const { json, fixes } of sources) {
-    const repaired = json.length > maxRepairChars ? null : repairedJson(json);
-    if (repaired !== null) yield { json: repaired, fixes: [...fixes, 'repaired'] };
-  }
+function wholeOf(source: string, tree: JsonTree): Candidate {
+  const reading = { tree, start: 0, end: source.length, brackets: 0, hasBareText: false, hasStandIn: false };
+  return { ...reading, source, isFenced: false };
 }
 
-/** What stands in a fence, and what stands between the first and the last bracket. */
-function extracted(text: string): string[] {
-  const found: string[] = [];
-  const fence = text.indexOf('```');
-  if (fence !== -1) {
-    const start = text.indexOf('\n', fence) + 1;
-    const end = text.indexOf('```', start);
-    if (start > 0) found.push(text.slice(start, end === -1 ? undefined : end).trim());
-  }
+const entities: Readonly<Record<string, string>> = {
+  '&quot;': '"',
+  '&#34;': '"',
+  '&#x22;': '"',
+  '&apos;': "'",
+  '&#39;': "'",
+  '&lt;': '<',
+  '&gt;': '>',
+  '&amp;': '&',
+};
+const letters: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
+
+/** A text whose quotation marks are escaped, as in a string or a page, without that; null: they are not. */
+function unescaped(text: string, steps: Steps): string | null {
+  spendQuick(steps, text.length);
   const first = text.search(/[{[]/);
-  const last = Math.max(text.lastIndexOf('}'), text.lastIndexOf(']'));
-  if (first !== -1) {
-    if (last > first) found.push(text.slice(first, last + 1));
-    found.push(text.slice(first).trim());
-  }
-  return [...new Set(found)].filter((one) => one !== '');
+  const begins = first === -1 ? '' : text.slice(first + 1, first + 200);
+  if (/^(?:\s|\\[nrt])*\\"/.test(begins))
+    return text.replace(/\\(["\\/nrt])/g, (_, char: string) => letters[char] ?? char);
+  if (/^\s*&(?:quot|#34|#x22);/.test(begins))
+    return text.replace(/&(?:quot|apos|lt|gt|amp|#34|#39|#x22);/g, (one) => entities[one] as string);
+  return null;
 }
 
-/** An object or a list; undefined: the text is neither, or too deep to be read. */
-export function readJson(text: string): unknown {
-  const value = isTooDeep(text) ? undefined : parsed(text);
+/** A candidate as it is, where it fits, or in the types of the schema. */
+async function judge(
+  candidate: Candidate,
+  schema: object | null,
+  steps: Steps,
+  inTurns: () => Promise<void>,
+): Promise<Judged> {
+  const { source, start, end, tree } = candidate;
+  spendQuick(steps, end - start);
+  const slice = source.slice(start, end).trim();
+  const isJson = candidate.brackets === 0 && parsed(slice, steps) !== undefined;
+  const text = isJson ? slice : writeTree(tree);
+  const fixes: Fix[] = [];
+  if (source.slice(0, start).trim() !== '' || source.slice(end).trim() !== '') fixes.push('extracted');
+  if (!isJson) fixes.push('repaired');
+  const fits = checked(JSON.parse(text), schema, steps);
+  if (fits !== false) return { candidate, healed: { kind: 'healed', text, fixes, fitsSchema: fits } };
+  await inTurns();
+  const other = await inOtherTypes(text, schema as object, steps, inTurns, fixes);
+  return { candidate, healed: other ?? { kind: 'healed', text, fixes, fitsSchema: false } };
+}
+
+/** JSON with its values in the types of the schema; null: it does not fit then either. */
+async function inOtherTypes(
+  json: string,
+  schema: object,
+  steps: Steps,
+  inTurns: () => Promise<void>,
+  fixes: readonly Fix[] = [],
+): Promise<Healed | null> {
+  const tree = treeIn(json, steps);
+  if (tree === null) return null;
+  await inTurns();
+  const changed = coerce(tree, schema, steps);
+  await inTurns();
+  const text = writeTree(changed);
+  spendQuick(steps, text.length);
+  await inTurns();
+  if (checked(JSON.parse(text), schema, steps) !== true) return null;
+  return { kind: 'healed', text, fixes: [...fixes, 'coerced'], fitsSchema: true };
+}
+
+/** null: there is no schema, or one that cannot be checked. @throws OutOfSteps */
+function checked(value: unknown, schema: object | null, steps: Steps): boolean | null {
+  if (schema === null) return null;
+  try {
+    return fitsSchema(value, schema, steps);
+  } catch (error) {
+    if (error instanceof Uncheckable) return null;
+    throw error;
+  }
+}
+
+/** An object or a list; undefined: the text is neither. @throws OutOfSteps */
+export function readJson(text: string, steps: Steps): unknown {
+  const value = parsed(text, steps);
   return isContainer(value) ? value : undefined;
 }
 
-function parsed(text: string): unknown {
+function parsed(text: string, steps: Steps): unknown {
+  spendQuick(steps, text.length);
   try {
     return JSON.parse(text);
   } catch {
@@ -94,29 +192,16 @@ function parsed(text: string): unknown {
   }
 }
 
-/** null: it is beyond repair. */
-function repairedJson(text: string): string | null {
-  // Prose becomes one string, which is none of what was asked for.
-  if (!/^\s*[{[]/.test(text)) return null;
+/** null: it is too deep. */
+function treeIn(json: string, steps: Steps): JsonTree | null {
   try {
-    return jsonrepair(text);
-  } catch {
-    return null;
+    return treeOf(json, steps);
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
   }
 }
 
 function isContainer(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
-}
-
-function isTooDeep(text: string): boolean {
-  let depth = 0;
-  for (let at = 0; at < text.length; at++) {
-    const code = text.charCodeAt(at);
-    // [ and {, ] and }: those in strings count as well, which only makes the bound tighter.
-    if (code === 91 || code === 123) {
-      if (++depth > maxDepth) return true;
-    } else if ((code === 93 || code === 125) && depth > 0) depth--;
-  }
-  return false;
 }

@@ -1,9 +1,23 @@
 import { isGatewayError } from '../../base/errors.ts';
+import { cleanName } from '../../base/text/clean-text.ts';
 import type { ModelResponse } from '../../call/generation.ts';
 import type { Generate, PluginContext } from '../../call/hooks.ts';
-import type { ChatMessage, ChatRequest } from '../../schema/chat.ts';
-import type { PipelineStage } from '../../schema/envelope.ts';
-import { judge } from './judge.ts';
+import type { ChatMessage, ChatRequest } from '../../schema/chat/chat.ts';
+import type { PipelineStage } from '../../schema/chat/envelope.ts';
+import { heal, readJson } from './heal.ts';
+import { Uncheckable, type Wrong, wrongIn } from './schema-check.ts';
+import { OutOfSteps, type Steps } from './steps.ts';
+
+/** A model that is told more would not do more. */
+const mostNamed = 10;
+
+/** What keeps a text from being what was asked for. */
+interface Verdict {
+  /** In words, for the model that wrote the text. */
+  told: string[];
+  /** Of which kinds: keywords of the schema, or `not_json`. Nothing that the model wrote. */
+  kinds: string[];
+}
 
 /** What a response is to be. */
 export interface Asked {
@@ -13,7 +27,7 @@ export interface Asked {
 
 export interface ReaskLimits {
   maxChars: number;
-  maxRepairChars: number;
+  maxSteps: number;
 }
 
 /**
@@ -29,7 +43,7 @@ export async function generateTwice(
 ): Promise<ModelResponse> {
   const first = await generate({ ...request, stream: false });
   const text = answerOf(first, limits);
-  const wrong = text === null ? null : judge(text, asked.schema, limits.maxRepairChars);
+  const wrong = text === null ? null : await judge(text, asked.schema, limits.maxSteps);
   if (text === null || wrong === null) return first;
   let second: ModelResponse;
   try {
@@ -41,7 +55,7 @@ export async function generateTwice(
     return first;
   }
   const better = answerOf(second, limits);
-  const isMet = better !== null && judge(better, asked.schema, limits.maxRepairChars) === null;
+  const isMet = better !== null && (await judge(better, asked.schema, limits.maxSteps)) === null;
   addStage(stageOf(asked, `re-asked: the ${isMet ? 'second response fits' : 'first response stays'}`, wrong, isMet));
   return isMet ? second : first;
 }
@@ -55,7 +69,7 @@ function answerOf(response: ModelResponse, { maxChars }: ReaskLimits): string | 
   return content.trim() === '' || content.length > maxChars ? null : content;
 }
 
-function again(request: ChatRequest, text: string, wrong: readonly string[]): ChatRequest {
+function again(request: ChatRequest, text: string, { told: wrong }: Verdict): ChatRequest {
   const said: ChatMessage = { role: 'assistant', content: text };
   const told: ChatMessage = {
     role: 'user',
@@ -69,11 +83,38 @@ function again(request: ChatRequest, text: string, wrong: readonly string[]): Ch
   };
 }
 
-function stageOf({ mode }: Asked, summary: string, wrong: readonly string[], fits: boolean): PipelineStage {
+function stageOf({ mode }: Asked, summary: string, { kinds }: Verdict, fits: boolean): PipelineStage {
   return {
     type: 'response_healing',
     name: 'response-healing',
     summary,
-    data: { mode, reasked: true, wrong: [...wrong], fits_schema: fits },
+    data: { mode, reasked: true, wrong: kinds, fits_schema: fits },
+  };
+}
+
+/**
+ * What keeps a text from being what was asked for, also after it was healed.
+ * @returns null: nothing does, or it would take more steps than it may to tell
+ */
+async function judge(text: string, schema: object | null, maxSteps: number): Promise<Verdict | null> {
+  const steps: Steps = { left: maxSteps };
+  const healed = await heal(text, schema, steps);
+  const isMet = healed === null || (healed.kind === 'healed' && healed.fitsSchema !== false);
+  if (isMet || (healed.kind === 'left' && healed.reason === 'steps')) return null;
+  try {
+    const value = readJson(healed.kind === 'healed' ? healed.text : text, steps);
+    if (value === undefined) return { told: ['it is not JSON'], kinds: ['not_json'] };
+    const wrong = schema === null ? [] : wrongIn(value, schema, steps).slice(0, mostNamed);
+    return wrong.length === 0 ? null : verdictOf(wrong);
+  } catch (error) {
+    if (error instanceof OutOfSteps || error instanceof Uncheckable) return null;
+    throw error;
+  }
+}
+
+function verdictOf(wrong: readonly Wrong[]): Verdict {
+  return {
+    told: wrong.map(({ path, what }) => cleanName(`${path}: ${what}`, 160)),
+    kinds: [...new Set(wrong.map(({ keyword }) => keyword))],
   };
 }

@@ -16,9 +16,9 @@ export function textBody(text: string): ByteSource {
 }
 
 /**
- * The parts of a model's stream as server-sent events. A part is read when somebody wants it.
- * @param signal  its abort rejects a read that waits, also where the model does not listen
- * @param stop    tells the model that nobody wants the rest, and why
+ * Makes server-sent events of a model's stream of parts. A part is read only when the reader wants it.
+ * @param signal  its abort rejects a waiting read, also where the model does not listen to it
+ * @param stop    tells the model that the rest is not wanted, with the reason
  */
 export function partsBody(
   stream: ReadableStream<unknown>,
@@ -28,7 +28,7 @@ export function partsBody(
   const reader = stream.getReader();
   let interrupt: ((reason: unknown) => void) | null = null;
   let isOver = false;
-  /** The model has said its last: what is left of its stream is only the end. */
+  /** true: the model has sent its last part, and only the end of its stream is left. */
   let hasFinished = false;
   const onAbort = () => {
     interrupt?.(signal.reason);

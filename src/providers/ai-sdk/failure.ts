@@ -1,15 +1,15 @@
-import { cleanText } from '../../base/clean-text.ts';
 import { placeholder } from '../../base/secrets.ts';
+import { cleanText } from '../../base/text/clean-text.ts';
 
-/** A failure in the words of HTTP. */
+/** A failure as an HTTP response. */
 export interface ModelFailure {
   status: number;
   /**
-   * false: nobody has refused the call, so that it may have to be paid for: what came could not be read, or the
-   * connection broke.
+   * false: the call was not refused, so it may have to be paid for: the response could not be read, or the connection
+   * broke.
    */
   isRefusal: boolean;
-  /** Those that say when to try again, and the provider's id of the request. Names in lower case. */
+  /** The headers with the time of the next try and with the provider's id of the request. Names in lower case. */
   headers: Record<string, string>;
   message: string;
   code: string | undefined;
@@ -28,13 +28,13 @@ const statuses: ReadonlyMap<string, number> = new Map([
 
 const keptHeaders = ['retry-after', 'retry-after-ms', 'x-request-id', 'request-id'];
 
-/** What looks like a key, in the forms of well-known providers. The gateway does not know the keys of models. */
+/** Texts in the form of well-known providers' keys. The gateway does not know the keys of models. */
 const keys =
   /\b(?:(?:sk|pk|rk|gsk|xai|key)[-_][\w-]{12,}|AIza[\w-]{20,}|AKIA[A-Z0-9]{12,})|\bBearer\s+[\w.~+/-]{8,}=*/gi;
 
 /**
- * Reads what a model threw or gave as an error. Neither the request nor the provider's body is taken from it.
- * @returns null: no error of a provider or of the AI SDK. What it says may be about anything
+ * Reads the error of a model, thrown or returned. Neither the request nor the provider's body is taken from it.
+ * @returns null: no error of a provider or of the AI SDK. Its message may be about anything
  * @see https://github.com/vercel/ai/blob/main/packages/provider/src/errors/api-call-error.ts
  */
 export function failureOf(error: unknown): ModelFailure | null {
@@ -42,7 +42,7 @@ export function failureOf(error: unknown): ModelFailure | null {
   if (typeof error !== 'object' || error === null) return null;
   const { name, message, statusCode, responseHeaders, data, type, code } = error as Record<string, unknown>;
   const isOfSdk = typeof name === 'string' && name.startsWith('AI_');
-  // Some models give the provider's own error object.
+  // Some models return the provider's own error object.
   if ((error instanceof Error && !isOfSdk) || typeof message !== 'string' || message === '') return null;
   const named = typeof name === 'string' ? statuses.get(name) : undefined;
   const told = isErrorStatus(statusCode) ? statusCode : undefined;
@@ -60,7 +60,7 @@ function failure(status: number, message: string, isRefusal: boolean): ModelFail
   };
 }
 
-/** What `fetch` has as the cause where there was no connection. */
+/** The codes in the cause of a `fetch` error that mean that there was no connection. */
 const unsentCodes: readonly unknown[] = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_ERR_CONNECT_TIMEOUT'];
 
 function isUnsent(error: object): boolean {
@@ -81,7 +81,7 @@ function headersIn(headers: unknown): Record<string, string> {
   return kept;
 }
 
-/** The provider's own word, where the AI SDK has read its error. */
+/** The provider's own code of the error, if the AI SDK has read it. */
 function codeIn(data: unknown): string | undefined {
   const { error = data } = Object(data) as { error?: unknown };
   const { code, type, status } = Object(error) as Record<string, unknown>;

@@ -1,6 +1,6 @@
 /**
- * A language model of the AI SDK, version 4, as `@ai-sdk/anthropic`, `@ai-sdk/google` and others make them, or the host
- * app itself. Only what is called here is named, so that the package is not needed.
+ * A language model of the AI SDK, version 4, made by `@ai-sdk/anthropic`, `@ai-sdk/google` and others, or by the host
+ * app itself. Only the members that are used here are declared, so that the package is not needed.
  * @see https://github.com/vercel/ai/blob/main/packages/provider/src/language-model/v4/language-model-v4.ts
  */
 export interface AiSdkModel {
@@ -10,7 +10,7 @@ export interface AiSdkModel {
   readonly provider: string;
   /** The provider's name for the model. */
   readonly modelId: string;
-  /** Which addresses of files the model takes, by media type; it takes other files as data only. */
+  /** The URLs of files that the model accepts, by media type; it accepts other files only as data. */
   readonly supportedUrls: PromiseLike<Record<string, RegExp[]>> | Record<string, RegExp[]>;
   /** Writes a complete response. */
   doGenerate(options: object): PromiseLike<object>;
@@ -19,7 +19,7 @@ export interface AiSdkModel {
 }
 
 /**
- * Models by the names that endpoints have for them: a list, or a function such as a provider of the AI SDK. A function
- * is called for each request.
+ * Models by the names that endpoints use: a list, or a function such as a provider of the AI SDK. A function is called
+ * for each request.
  */
 export type AiSdkModels = Readonly<Record<string, AiSdkModel>> | ((id: string) => AiSdkModel);

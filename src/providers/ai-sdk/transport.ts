@@ -1,17 +1,18 @@
-import { UpstreamError } from '../../base/upstream-error.ts';
+import { UpstreamError } from '../../base/http/upstream-error.ts';
+import { isObject, type Loose } from '../../base/values.ts';
+import { unsupported } from '../../dialects/shared/unsupported.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../transport/transport.ts';
-import { withAddresses } from './addresses.ts';
 import { partsBody, textBody } from './body.ts';
 import { failureOf } from './failure.ts';
 import type { AiSdkModel } from './model.ts';
 import { resultText } from './wire.ts';
 
-/** undefined: there is no such model. */
+/** Finds a model by its name; undefined: there is none. */
 export type ModelNamed = (id: string) => AiSdkModel | undefined;
 
 /**
- * Calls models in this process, and speaks as if they were behind HTTP: what the dialect wrote becomes the options of a
- * call, what the model gives becomes JSON or server-sent events, and its errors get a status.
+ * A transport that calls models in this process, as if they were behind HTTP. The request of the dialect becomes the
+ * options of a call. The result of the model becomes JSON or server-sent events, and its errors get a status.
  */
 export function modelTransport(modelNamed: ModelNamed): Transport {
   return {
@@ -27,7 +28,7 @@ export function modelTransport(modelNamed: ModelNamed): Transport {
         if (signal.aborted) throw signal.reason;
         return failedResponse(error);
       } finally {
-        // From now on, the body listens.
+        // From now on, the body listens to the signal.
         signal.removeEventListener('abort', onAbort);
       }
     },
@@ -73,7 +74,7 @@ function checked(model: AiSdkModel | undefined, id: string): AiSdkModel {
   });
 }
 
-/** What a promise gives, unless the signal is aborted before: a model need not listen to it. */
+/** Resolves with the value of a promise, unless the signal is aborted before: a model need not listen to the signal. */
 function until<Value>(signal: AbortSignal, value: Value | PromiseLike<Value>): Promise<Value> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) reject(signal.reason);
@@ -85,16 +86,54 @@ function until<Value>(signal: AbortSignal, value: Value | PromiseLike<Value>): P
   });
 }
 
-/** @throws what is no error of a provider or of the AI SDK: its words are for the log alone */
+/** @throws an error that is not from a provider or the AI SDK: its message is for the log alone */
 function failedResponse(error: unknown): TransportResponse {
   const failure = error instanceof UpstreamError ? null : failureOf(error);
   if (failure === null) throw error;
   const { status, isRefusal, headers, message, code } = failure;
-  // As a status, it would say that nothing has to be paid for.
+  // A status would mean that nothing has to be paid for.
   if (!isRefusal) throw new UpstreamError(message, { reason: 'network', status, providerCode: code });
   return {
     status,
     headers: { ...headers, 'content-type': 'application/json' },
     body: textBody(JSON.stringify({ error: { message, code } })),
   };
+}
+
+/** The URLs that a model accepts, by media type. */
+type SupportedUrls = Readonly<Record<string, readonly RegExp[]>>;
+
+/**
+ * The prompt with its addresses as URLs. The gateway fetches no file for a caller, so an address that the model itself
+ * does not accept is refused.
+ * @throws UpstreamError 400
+ */
+function withAddresses(prompt: unknown, supported: SupportedUrls): unknown {
+  if (!Array.isArray(prompt)) return prompt;
+  return prompt.map((message) =>
+    isObject(message) && Array.isArray(message.content)
+      ? { ...message, content: message.content.map((part) => withAddress(part, supported)) }
+      : message,
+  );
+}
+
+function withAddress(part: unknown, supported: SupportedUrls): unknown {
+  if (!isObject(part)) return part;
+  const { data, output } = part;
+  if (part.type === 'file' && isObject(data) && data.type === 'url' && typeof data.url === 'string')
+    return { ...part, data: { ...data, url: accepted(data.url, String(part.mediaType), supported) } };
+  if (part.type === 'tool-result' && isObject(output) && Array.isArray(output.value))
+    return { ...part, output: { ...output, value: output.value.map((one) => withAddress(one, supported)) } as Loose };
+  return part;
+}
+
+function accepted(address: string, mediaType: string, supported: SupportedUrls): URL {
+  const [kind = ''] = mediaType.split('/');
+  const patterns = [mediaType, `${kind}/*`, kind, '*/*', '*'].flatMap((key) =>
+    Object.hasOwn(supported, key) ? (supported[key] ?? []) : [],
+  );
+  const lower = address.toLowerCase();
+  if (!patterns.some((pattern) => new RegExp(pattern.source, pattern.flags.replace(/[gy]/g, '')).test(lower)))
+    throw unsupported(`messages: ${address.slice(0, 200)}`, 'a data URL: the model does not take this address itself');
+  return new URL(address);
 }

@@ -1,12 +1,12 @@
 import { toBase64 } from '../../base/base64.ts';
-import { UpstreamError } from '../../base/upstream-error.ts';
+import { UpstreamError } from '../../base/http/upstream-error.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 import { failureOf } from './failure.ts';
 
 /**
- * A part of a stream as JSON.
- * @returns null: nobody reads it
- * @throws what the model gave as an error, where that is no error of a provider
+ * Writes a part of a stream as JSON.
+ * @returns null: the dialect does not read this part
+ * @throws the error in the part, if it is not an error of a provider
  */
 export function partText(part: unknown): string | null {
   if (!isObject(part) || part.type === 'raw' || part.type === 'tool-result') return null;
@@ -17,14 +17,14 @@ export function partText(part: unknown): string | null {
   return textOf({ type: 'error', error: { message, status, code } });
 }
 
-/** A complete result as JSON, without what the AI SDK notes for debugging: the bodies of request and response. */
+/** Writes a complete result as JSON, without the AI SDK's debugging data: the bodies of request and response. */
 export function resultText(result: object): string {
   const { content, finishReason, usage, warnings, structuredOutputText } = result as Loose;
   const parts = Array.isArray(content) ? content.map((part) => (isObject(part) ? withText(part) : part)) : content;
   return textOf({ content: parts, finishReason, usage, warnings, structuredOutputText });
 }
 
-/** Bytes of a file as base64. */
+/** Writes the bytes of a file as base64. */
 function withText(part: Loose): Loose {
   const { data } = part;
   if (part.type !== 'file' || !isObject(data) || !(data.data instanceof Uint8Array)) return part;

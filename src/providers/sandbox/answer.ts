@@ -1,13 +1,13 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
-import { expectation } from '../../schema/expectations.ts';
+import { expectation } from '../../schema/chat/expectations.ts';
 import type { SandboxMessage } from './request.ts';
 
-/** A request as a provider of the script was sent it. */
+/** A request as a provider of the script received it. */
 export interface ScriptRequest {
-  /** Counts the requests of the script, from 1. A retry is a request of its own. */
+  /** The number of the request in the script, from 1. A retry is a request of its own. */
   number: number;
-  /** Slug of the provider that was asked. */
+  /** Slug of the provider that received the request. */
   provider: string;
   /** The provider's own name for the model. */
   model: string;
@@ -15,13 +15,13 @@ export interface ScriptRequest {
   messages: readonly SandboxMessage[];
   /** The text of the last message with the role `user`; '' without one. */
   lastUserMessage: string;
-  /** Whether a stream was asked for. */
+  /** true: the request asks for a stream. */
   stream: boolean;
   /** Names of the function tools on offer. */
   tools: readonly string[];
   /** The complete body, as it was sent to the provider. */
   body: Readonly<Record<string, unknown>>;
-  /** By the gateway's clock, in milliseconds since the epoch. */
+  /** The time by the gateway's clock, in milliseconds since the epoch. */
   atMs: number;
 }
 
@@ -48,7 +48,7 @@ const conditions = lazily(() =>
   z.strictObject({
     /** The provider's name for the model, or the same after the provider's slug: `echo` or `sandbox/echo`. */
     model: matcher().optional(),
-    /** What the last message of the user contains. */
+    /** The text or pattern that the last message of the user contains. */
     lastUserMessage: matcher().optional(),
     /** true: streams only; false: JSON only. */
     stream: z.boolean().optional(),
@@ -57,16 +57,16 @@ const conditions = lazily(() =>
 
 export type Conditions = z.infer<ReturnType<typeof conditions>>;
 
-/** What is said to a request. */
+/** The response to a request. */
 const saidFields = lazily(() =>
   z.strictObject({
     /** The text of the response. */
     text: z.string().optional(),
     /** A text that is this value as JSON, for structured outputs. */
     json: json(),
-    /** Comes before the text. */
+    /** The reasoning, which comes before the text. */
     reasoning: z.string().optional(),
-    /** Why the model refuses; in place of a text. */
+    /** The reason why the model refuses; in place of a text. */
     refusal: z.string().optional(),
     /** Tools that the model calls. */
     toolCalls: z
@@ -83,20 +83,20 @@ const saidFields = lazily(() =>
       .min(1)
       .max(128)
       .optional(),
-    /** Default `tool_calls` with tool calls, else `stop`. */
+    /** The finish reason. Default `tool_calls` with tool calls, else `stop`. */
     finishReason: z.enum(['stop', 'length', 'tool_calls', 'content_filter']).optional(),
-    /** What the response reports. Default: what the sandbox counts. false: nothing. */
+    /** The reported usage. Default: the sandbox's own count. false: none. */
     usage: z
       .union([
         z.literal(false),
         z.strictObject({
-          /** Of the prompt. */
+          /** Tokens of the prompt. */
           promptTokens: tokens().optional(),
-          /** Of the response, reasoning included. */
+          /** Tokens of the response, reasoning included. */
           completionTokens: tokens().optional(),
-          /** Of the prompt, those read from a cache. */
+          /** Tokens of the prompt that were read from a cache. */
           cachedTokens: tokens().optional(),
-          /** Of the response, those of reasoning. */
+          /** Tokens of the response that are reasoning. */
           reasoningTokens: tokens().optional(),
         }),
       ])
@@ -124,38 +124,38 @@ const saidFields = lazily(() =>
      */
     fault: z
       .strictObject({
-        /** How it breaks. */
+        /** The kind of the fault. */
         kind: z.enum(['cut', 'error', 'reset', 'silence', 'unreachable', 'timeout']),
-        /** How many tokens come before it. Default: all of them. */
+        /** The number of tokens before the fault. Default: all of them. */
         afterTokens: tokens().optional(),
-        /** Of the kind `error`. */
+        /** The message of the kind `error`. */
         message: z.string().optional(),
-        /** Of the kind `error`: the status as JSON. Default 500. */
+        /** The status of the kind `error`, as JSON. Default 500. */
         status: z.int().min(400).max(599).optional(),
       })
       .optional(),
   }),
 );
 
-/** What `respond` may return. */
+/** The possible results of `respond`. */
 export const saidSchema = lazily(() => saidFields().check(checkContradictions));
 
-/** What a provider says to a request. */
+/** The response of a provider to a request. */
 export interface SaidAnswer extends z.input<ReturnType<typeof saidFields>> {}
 export type CheckedSaid = z.output<ReturnType<typeof saidFields>>;
 
-/** What `respond` returns; a text alone is short for `{ text }`. */
+/** The result of `respond`; a text alone is short for `{ text }`. */
 export type GivenAnswer = string | SaidAnswer;
 export type Respond = (request: ScriptRequest) => GivenAnswer | Promise<GivenAnswer>;
 type Predicate = (request: ScriptRequest) => boolean;
 
-/** One answer of a script, and which requests it is for. */
+/** One answer of a script, with the requests that it answers. */
 export const answerSchema = lazily(() =>
   z
     .strictObject({
-      /** Which requests it answers. Default: every one. */
+      /** The requests that it answers. Default: every one. */
       when: z.union([func<Predicate>('expected a function: (request) => boolean'), conditions()]).optional(),
-      /** How many requests it answers. Default 1. */
+      /** The number of requests that it answers. Default 1. */
       times: z.union([z.int().min(1), z.literal('always')]).optional(),
       ...saidFields().shape,
       /** Makes the answer from the request. */
@@ -164,7 +164,7 @@ export const answerSchema = lazily(() =>
     .check(checkContradictions),
 );
 
-/** What a script answers a request with. */
+/** The answer of a script to a request. */
 export interface SandboxAnswer extends z.input<ReturnType<typeof answerSchema>> {}
 export type CheckedAnswer = z.output<ReturnType<typeof answerSchema>>;
 
@@ -181,7 +181,7 @@ function checkContradictions({ value, issues }: z.core.ParsePayload<Checkable>):
     issues.push({ code: 'custom', path: [path], message: expectation(message), input: undefined });
 }
 
-/** Nothing in an answer is without effect. */
+/** Finds contradictions, because no part of an answer may be without effect. */
 function* contradictionsOf(answer: Checkable): Generator<{ path: string; message: `expected ${string}` }> {
   const has = (name: string) => answer[name] !== undefined;
   const kinds = [...says, 'error', 'fault', 'respond'];

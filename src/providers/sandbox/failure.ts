@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../base/upstream-error.ts';
+import { UpstreamError } from '../../base/http/upstream-error.ts';
 import type { Document } from './outcome.ts';
 import type { Refusal } from './request.ts';
 
@@ -17,7 +17,7 @@ export interface ErrorBody {
   error: { message: string; type: string; param: string | null; code: string | null };
 }
 
-/** An error body as OpenAI writes it. */
+/** Writes an error body in the form of OpenAI. */
 export function errorBody(
   status: number,
   message: string,
@@ -42,12 +42,12 @@ export function refusalOutcome(refusal: Refusal): Document {
   return failure(refusal.status, refusal.message, { code: refusal.code, param: refusal.param });
 }
 
-/** What `error-mid-stream` breaks off with; as JSON it is the complete response. */
+/** The error with which `error-mid-stream` breaks; as JSON it is the complete response. */
 export function midStreamFailure(): Document {
   return failure(500, 'The sandbox breaks off here because the model is sandbox/error-mid-stream.');
 }
 
-/** What a transport throws when there is no connection, or no longer. */
+/** The error of a transport when there is no connection, or no longer. */
 export function networkError(message: string): UpstreamError {
   return new UpstreamError(message, { reason: 'network', status: 502 });
 }

@@ -1,12 +1,12 @@
+import { assist } from './assistant.ts';
 import { failure, networkError } from './failure.ts';
 import type { Document, Fault, Outcome } from './outcome.ts';
 import { Refusal, type SandboxRequest, textOf } from './request.ts';
-import { sampleJson } from './sample-json.ts';
-import { SampleError } from './sample-scalar.ts';
+import { argumentsText, jsonText } from './samples.ts';
 import { content, speak, usualMaxCompletionTokens } from './speak.ts';
 import { loremText, reasoningText, refusalText } from './texts.ts';
 
-/** What a model may know beyond the request. */
+/** The facts that a model gets beside the request. */
 export interface Turn {
   /** Numbers the requests of this sandbox, from 1. */
   number: number;
@@ -15,24 +15,38 @@ export interface Turn {
 }
 
 export interface SandboxModel {
-  /** The sandbox's own name for it; the gateway's slug is `sandbox/<id>`. */
+  /** The sandbox's own name of the model; the gateway's slug is `sandbox/<id>`. */
   id: string;
   name: string;
   /** Absent: 4,096 tokens. */
   maxCompletionTokens?: number;
   /** Multiplies the usual price. Default 1. */
   priceFactor?: number;
-  /** Request fields it acts on beyond those that all act on. */
+  /** Request fields that only this model acts on. */
   parameters?: readonly string[];
   /** @throws Refusal */
   perform(request: SandboxRequest, turn: Turn): Outcome;
 }
 
-/** Of 8 characters each: 1 MiB. */
+/** The tokens of a large event, of 8 characters each: 1 MiB. */
 const largeEventTokens = 131_072;
 
 /** Every model of the sandbox. docs/sandbox.md describes each in one row. */
 export const models: readonly SandboxModel[] = [
+  {
+    id: 'assistant',
+    name: 'Assistant',
+    parameters: [
+      'tools',
+      'tool_choice',
+      'parallel_tool_calls',
+      'response_format',
+      'structured_outputs',
+      'reasoning',
+      'reasoning_effort',
+    ],
+    perform: assist,
+  },
   { id: 'echo', name: 'Echo', perform: (request) => speak(request, () => content(echoText(request))) },
   { id: 'lorem', name: 'Lorem', perform: lorem },
   { id: 'free', name: 'Lorem, free of charge', priceFactor: 0, perform: lorem },
@@ -135,8 +149,8 @@ export const models: readonly SandboxModel[] = [
 ];
 
 /**
- * What the sandbox does with a request.
- * @throws Refusal for an unknown model, and for what the model cannot do
+ * Finds the model of a request, and lets it perform.
+ * @throws Refusal for an unknown model, and for a request that the model cannot fulfil
  */
 export function perform(request: SandboxRequest, turn: Turn): Outcome {
   const model = models.find(({ id }) => id === request.model);
@@ -162,11 +176,6 @@ function echoText({ messages }: SandboxRequest): string {
   return (last && textOf(last)) || 'The sandbox found no user text to repeat.';
 }
 
-function jsonText({ jsonSchema }: SandboxRequest): string {
-  if (jsonSchema === undefined) return JSON.stringify({ sandbox: true, message: 'The sandbox made this object.' });
-  return JSON.stringify(sampleFor(jsonSchema, 'response_format.json_schema.schema'));
-}
-
 function callTool(request: SandboxRequest, turn: Turn): Outcome {
   const last = request.messages.at(-1);
   if (last?.role === 'tool')
@@ -178,30 +187,19 @@ function callTool(request: SandboxRequest, turn: Turn): Outcome {
     return speak(request, () => content('The sandbox called no tool, because tool_choice is "none".'));
   const tool = typeof toolChoice === 'string' ? tools[0] : tools.find(({ name }) => name === toolChoice.name);
   if (!tool) throw new Refusal('tool_choice: names a function that is not in tools', { param: 'tool_choice' });
-  const values =
-    tool.parameters === undefined || tool.parameters === null ? {} : sampleFor(tool.parameters, `tools: ${tool.name}`);
+  const values = argumentsText(tool);
   return speak(
     request,
     (choice) => [
       { kind: 'call', call: 0, id: `call_sandbox_${turn.number}_${choice}`, name: tool.name },
-      { kind: 'arguments', call: 0, text: JSON.stringify(values) },
+      { kind: 'arguments', call: 0, text: values },
     ],
     { finishReason: 'tool_calls' },
   );
 }
 
-function sampleFor(schema: unknown, param: string): unknown {
-  try {
-    return sampleJson(schema);
-  } catch (error) {
-    if (error instanceof SampleError)
-      throw new Refusal(`The sandbox cannot make a value for ${param}: ${error.message}`, { param });
-    throw error;
-  }
-}
-
 function largeEvent(request: SandboxRequest): Outcome {
-  // One choice whatever `n` says: sixteen of this size would be a burden on the process that hosts the sandbox.
+  // One choice whatever `n` is: sixteen of this size would burden the process that hosts the sandbox.
   return speak(
     { ...request, choices: 1 },
     () => content(' sandbox'.repeat(request.options.tokens ?? largeEventTokens)),
@@ -209,7 +207,7 @@ function largeEvent(request: SandboxRequest): Outcome {
   );
 }
 
-/** A text that breaks when all but its last token are there. */
+/** A text that breaks before its last token. */
 function faulty(kind: Fault['kind'], after = 5): SandboxModel['perform'] {
   return (request) => {
     const afterTokens = request.options.tokens ?? after;

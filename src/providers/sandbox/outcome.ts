@@ -1,4 +1,4 @@
-import type { UpstreamError } from '../../base/upstream-error.ts';
+import type { UpstreamError } from '../../base/http/upstream-error.ts';
 
 /** One token of a response: each is one streamed event, and counts one in the usage. */
 export type Token =
@@ -12,21 +12,21 @@ export interface Choice {
   finishReason: 'stop' | 'length' | 'tool_calls' | 'content_filter';
 }
 
-/** Milliseconds. */
+/** The pace of a response, in milliseconds. */
 export interface Pace {
   firstTokenMs: number;
   tokenMs: number;
 }
 
-/** What goes wrong on the way, after so many tokens of a choice. */
+/** A fault after so many tokens of a choice. */
 export interface Fault {
   kind: 'cut' | 'error' | 'silence' | 'reset' | 'bad-json';
   afterTokens: number;
-  /** What a fault of the kind `error` breaks off with; as JSON it is the complete response. */
+  /** The error with which the kind `error` breaks; as JSON it is the complete response. */
   error?: Document;
 }
 
-/** A response that is sent as it is, whether a stream was asked for or not. */
+/** A response that is sent unchanged, as a stream or not. */
 export interface Document {
   kind: 'document';
   status: number;
@@ -54,7 +54,7 @@ export interface PlayedResponse {
   inOneEvent: boolean;
 }
 
-/** What a sandbox model does with a request. */
+/** The reaction of a sandbox model to a request. */
 export type Outcome =
   | PlayedResponse
   | Document

@@ -1,15 +1,17 @@
 import type { ByteSource } from '../../base/bytes.ts';
 import type { Clock } from '../../base/clock.ts';
 
-/** A part of a body and when it is sent, in milliseconds since the epoch; `Infinity`: never, the body stays open. */
+/**
+ * A part of a body and the time to send it, in milliseconds since the epoch; `Infinity`: never, the body stays open.
+ */
 export type BodyStep = { atMs: number; text: string } | { atMs: number; error: Error };
 
-/** Steps that are due together travel together, up to so many characters. */
+/** The most characters of steps that are due together and are sent together. */
 const joinedCharacters = 16_384;
 
 /**
- * A body that arrives in time: steps a slow reader has missed are there at once, as with a socket.
- * @param signal  its abort rejects what is pending and every later read with `signal.reason`
+ * A body that arrives in time. Steps that a slow reader has missed arrive together, as with a socket.
+ * @param signal  its abort rejects the pending read and every later one with `signal.reason`
  */
 export function pacedBody(clock: Clock, signal: AbortSignal, steps: Iterator<BodyStep, void>): ByteSource {
   const encoder = new TextEncoder();

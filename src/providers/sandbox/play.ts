@@ -2,7 +2,7 @@ import { midStreamFailure, networkError } from './failure.ts';
 import type { Choice, Fault, PlayedResponse, Token } from './outcome.ts';
 import type { BodyStep } from './paced-body.ts';
 
-/** What a response is played with. */
+/** A response and the values for playing it. */
 export interface Performance {
   response: PlayedResponse;
   id: string;
@@ -14,7 +14,7 @@ export interface Performance {
   includeUsage: boolean;
 }
 
-/** Tokens as the usage counts them: exactly those of the response, unless it says otherwise. */
+/** The usage of a response: its tokens exactly, unless the response reports other numbers. */
 export function usageOf({ response, ...counted }: Performance) {
   const all = response.choices.flatMap(({ tokens }) => tokens);
   const { usage = {} } = response;
@@ -35,7 +35,7 @@ export function usageOf({ response, ...counted }: Performance) {
   };
 }
 
-/** When the last token of the longest choice is there. */
+/** The time of the last token of the longest choice. */
 export function endMs({ response, startMs }: Performance): number {
   return roundMs(response, startMs, roundsOf(response) - 1);
 }
@@ -76,7 +76,7 @@ export function* streamSteps(performance: Performance): Generator<BodyStep, void
         };
       const fields = deltaOf(inOneEvent ? tokens : tokens.slice(round, round + 1));
       if (fields) yield { atMs, text: delta(index, fields) };
-      // A fault takes the place of the end, also where the text was too short for it.
+      // A fault replaces the end, also if the text was too short for the fault.
       const isLast = inOneEvent || round === Math.max(tokens.length - 1, 0);
       if (isLast && !fault) yield { atMs, text: delta(index, {}, finishReason) };
     }
@@ -87,7 +87,7 @@ export function* streamSteps(performance: Performance): Generator<BodyStep, void
   yield { atMs, text: 'data: [DONE]\n\n' };
 }
 
-/** The complete response as JSON; there is no half response, so that a fault spoils the body instead. */
+/** The complete response as JSON. A response cannot be half JSON, so a fault spoils the body instead. */
 export function* jsonSteps(performance: Performance): Generator<BodyStep, void> {
   const body = completionBody(performance);
   const atMs = endMs(performance);
@@ -112,7 +112,7 @@ function head({ id, model, startMs }: Performance, object: string) {
   return { id, object, created: Math.floor(startMs / 1000), model, system_fingerprint: 'sandbox' };
 }
 
-/** In a round each unfinished choice says one token; an empty response still has its end. */
+/** The number of rounds. In a round, each unfinished choice sends one token; an empty response still has its end. */
 function roundsOf({ choices, inOneEvent }: PlayedResponse): number {
   return inOneEvent ? 1 : Math.max(1, ...choices.map(({ tokens }) => tokens.length));
 }
@@ -141,7 +141,7 @@ function messageOf({ tokens }: Choice) {
   const has = (kind: Token['kind']) => tokens.some((token) => token.kind === kind);
   return {
     role: 'assistant',
-    // A response of nothing at all is an empty text, unlike a refusal or a call, which have none.
+    // A response without tokens is an empty text. A refusal or a call has no text.
     content: has('content') || tokens.length === 0 ? textOf(tokens, 'content') : null,
     refusal: has('refusal') ? textOf(tokens, 'refusal') : null,
     ...(has('reasoning') ? { reasoning: textOf(tokens, 'reasoning') } : {}),

@@ -1,22 +1,22 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 
-/** What a request may ask of the sandbox through its top-level field `sandbox`. Times in milliseconds. */
+/** The settings in the top-level field `sandbox` of a request. Times in milliseconds. */
 const sandboxOptions = lazily(() =>
   z.strictObject({
-    /** Until the first token; as JSON it is part of the time until the response. */
+    /** Time until the first token; as JSON it is part of the time until the response. */
     first_token_ms: z.int().min(0).max(600_000).optional(),
-    /** From one token to the next. */
+    /** Time from one token to the next. */
     token_ms: z.int().min(0).max(60_000).optional(),
-    /** How many tokens a made-up text has, or how many come before a fault. */
+    /** The number of tokens of a made-up text, or before a fault. */
     tokens: z.int().min(0).max(131_072).optional(),
     /** Any model: fail with this HTTP status instead of answering. */
     status: z.int().min(400).max(599).optional(),
     /** `Retry-After` of a failure, in seconds. */
     retry_after: z.int().min(0).max(86_400).optional(),
-    /** `flaky`: how often it fails before it answers once. */
+    /** `flaky`: the number of failures before it answers once. */
     failures: z.int().min(1).max(9).optional(),
-    /** How many of the prompt tokens the usage reports as read from a cache. */
+    /** The number of prompt tokens that the usage reports as read from a cache. */
     cached_tokens: z.int().min(0).optional(),
   }),
 );
@@ -27,7 +27,7 @@ const toolCall = lazily(() =>
 );
 const message = lazily(() =>
   z.looseObject({
-    /** Who speaks. */
+    /** The role of the speaker. */
     role: z.string(),
     /** Name of the participant. */
     name: z.string().optional(),
@@ -40,7 +40,9 @@ const message = lazily(() =>
 const tool = lazily(() =>
   z.looseObject({
     type: z.string(),
-    function: z.looseObject({ name: z.string(), parameters: z.unknown().optional() }).optional(),
+    function: z
+      .looseObject({ name: z.string(), description: z.string().nullish(), parameters: z.unknown().optional() })
+      .optional(),
   }),
 );
 
@@ -64,7 +66,10 @@ const encodeWireRequest = lazily(() =>
         json_schema: z.looseObject({ schema: z.unknown().optional() }).optional(),
       })
       .nullish(),
-    reasoning: z.looseObject({ effort: z.string().nullish(), enabled: z.boolean().nullish() }).nullish(),
+    parallel_tool_calls: z.boolean().nullish(),
+    reasoning: z
+      .looseObject({ effort: z.string().nullish(), enabled: z.boolean().nullish(), max_tokens: z.int().nullish() })
+      .nullish(),
     reasoning_effort: z.string().nullish(),
     sandbox: sandboxOptions().nullish(),
   }),
@@ -73,9 +78,9 @@ const encodeWireRequest = lazily(() =>
 export type SandboxOptions = z.infer<ReturnType<typeof sandboxOptions>>;
 export type SandboxMessage = z.infer<ReturnType<typeof message>>;
 
-/** A chat request as the sandbox understands it. */
+/** A chat request in the form that the sandbox uses. */
 export interface SandboxRequest {
-  /** Without the leading `sandbox/`. */
+  /** The model, without the leading `sandbox/`. */
   model: string;
   messages: readonly SandboxMessage[];
   stream: boolean;
@@ -85,19 +90,25 @@ export interface SandboxRequest {
   stop: readonly string[];
   choices: number;
   /** The function tools, in the order offered; `parameters` is a JSON schema or undefined. */
-  tools: readonly { name: string; parameters: unknown }[];
+  tools: readonly { name: string; description: string; parameters: unknown }[];
   /** The tools as sent, whose text counts as prompt. */
   toolsText: string;
   /** `none`, `auto`, `required`, or the tool that has to be called. */
   toolChoice: string | { name: string };
-  /** The JSON schema asked for by `response_format`; undefined without one. */
+  /** false: one call at a time. */
+  parallelCalls: boolean;
+  /** The JSON schema in `response_format`; undefined: there is none. */
   jsonSchema: unknown;
+  /** true: the response must be JSON, of any form. */
+  wantsJson: boolean;
   /** false: the request switches reasoning off. */
   reasons: boolean;
+  /** true: the request asks for reasoning. */
+  asksToReason: boolean;
   options: SandboxOptions;
 }
 
-/** Why the sandbox refuses a request: becomes an OpenAI-style error body. */
+/** The refusal of a request, which becomes an OpenAI-style error body. */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string | null;
@@ -134,9 +145,12 @@ export function readRequest(body: string): SandboxRequest {
   }
   const wire = parsed.data;
   const tools = (wire.tools ?? []).flatMap(({ type, function: f }) =>
-    type === 'function' && f ? [{ name: f.name, parameters: f.parameters }] : [],
+    type === 'function' && f ? [{ name: f.name, description: f.description ?? '', parameters: f.parameters }] : [],
   );
   const choice = wire.tool_choice;
+  const effort = wire.reasoning?.effort ?? wire.reasoning_effort ?? null;
+  const reasons = effort !== 'none' && wire.reasoning?.enabled !== false;
+  const isAsked = effort !== null || wire.reasoning?.enabled === true || (wire.reasoning?.max_tokens ?? 0) > 0;
   return {
     model: wire.model.replace(/^sandbox\//, ''),
     messages: wire.messages,
@@ -150,7 +164,10 @@ export function readRequest(body: string): SandboxRequest {
     toolChoice:
       typeof choice === 'object' && choice?.function ? choice.function : typeof choice === 'string' ? choice : 'auto',
     jsonSchema: wire.response_format?.type === 'json_schema' ? wire.response_format.json_schema?.schema : undefined,
-    reasons: (wire.reasoning?.effort ?? wire.reasoning_effort) !== 'none' && wire.reasoning?.enabled !== false,
+    wantsJson: wire.response_format?.type === 'json_object',
+    parallelCalls: wire.parallel_tool_calls !== false,
+    reasons,
+    asksToReason: reasons && isAsked,
     options: wire.sandbox ?? {},
   };
 }

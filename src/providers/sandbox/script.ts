@@ -1,33 +1,34 @@
+import { disregard } from '../../base/async/tell.ts';
 import { type Issue, issueText } from '../../base/refusal.ts';
-import { validationIssues } from '../../schema/validate.ts';
+import { validationIssues } from '../../schema/chat/validate.ts';
 import { answerSchema, type CheckedAnswer, type Respond, type SandboxAnswer, type ScriptRequest } from './answer.ts';
 
 /** An answer; a text alone; or a function that makes it from the request. */
 export type ScriptEntry = SandboxAnswer | string | Respond;
 
-/** What a script says to one request. */
+/** The answer of a script to one request. */
 export type Taken = { kind: 'answer'; index: number; answer: CheckedAnswer } | { kind: 'none'; message: string };
 
-/** Scripted answers, and what they were asked. */
+/** Scripted answers, and the requests that they got. */
 export interface SandboxScript {
   /** Every request, in the order of arrival; the last 10,000. */
   readonly requests: readonly ScriptRequest[];
-  /** Those that no answer was left for. */
+  /** The requests for which no answer was left. */
   readonly unanswered: readonly ScriptRequest[];
-  /** How many requests it can still answer; answers with `times: 'always'` do not count. */
+  /** The number of requests that it can still answer; answers with `times: 'always'` do not count. */
   readonly remaining: number;
   /**
-   * For the end of a test.
-   * @throws ScriptError where an answer was not given, or a request got none
+   * Checks the script at the end of a test.
+   * @throws ScriptError where an answer was not used, or a request got none
    */
   assertDone(): void;
-  /** Forgets the requests and starts from the beginning, with other answers where some are given. */
+  /** Forgets the requests and starts again from the beginning, with other answers if there are some. */
   reset(entries?: readonly ScriptEntry[]): void;
-  /** The answer to a request, which counts as given. The gateway calls this. */
+  /** Takes the answer to a request, which then counts as used. The gateway calls this. */
   take(request: Omit<ScriptRequest, 'number'>): { request: ScriptRequest; taken: Taken };
 }
 
-/** A mistake in a script, or one that did not go as written. */
+/** A mistake in a script, or a script that did not run as written. */
 export class ScriptError extends Error {
   /** Each mistake in the script; `path` is such as `[1].error.status`. */
   readonly issues: readonly Issue[];
@@ -39,14 +40,14 @@ export class ScriptError extends Error {
   }
 }
 
-/** A script is for tests; a process that runs for long must not collect its requests for ever. */
+/** The most requests that are kept: a script is for tests, but the process may run for long. */
 const mostRequests = 10_000;
 
 /**
- * Answers for your own tests, for the option `sandbox.script`. A request gets the first answer that matches it and is
- * not used up.
- * @param options.name    stands in errors. Default `script`
- * @param options.repeat  true: answers that are used up are given again, in the same order
+ * Makes answers for your own tests, for the option `sandbox.script`. A request gets the first answer that matches it
+ * and is not used up.
+ * @param options.name    the name of the script in errors. Default `script`
+ * @param options.repeat  true: used answers are available again, in the same order
  * @throws ScriptError naming every mistake and its place
  * @see docs/sandbox.md
  */
@@ -120,7 +121,7 @@ export function sandboxScript(
 }
 
 /**
- * The entries in their long form, checked.
+ * Reads the entries in their long form.
  * @throws ScriptError
  */
 function readEntries(entries: readonly ScriptEntry[]): CheckedAnswer[] {
@@ -149,7 +150,7 @@ function timesOf({ times = 1 }: CheckedAnswer): number {
   return times === 'always' ? Infinity : times;
 }
 
-/** An answer that is always there may stand by without a request. */
+/** Tells whether an answer still waits for a request. An answer for any number of requests may have none. */
 function isOpen({ left }: { left: number }): boolean {
   return left > 0 && left !== Infinity;
 }
@@ -161,7 +162,12 @@ function keep(list: ScriptRequest[], request: ScriptRequest): void {
 
 function matches({ when }: CheckedAnswer, request: ScriptRequest): boolean {
   if (!when) return true;
-  if (typeof when === 'function') return when(request);
+  if (typeof when === 'function') {
+    const fits: unknown = when(request);
+    if (typeof fits !== 'object') return Boolean(fits);
+    disregard(fits);
+    throw new TypeError('expected it to return true or false');
+  }
   const { model, lastUserMessage, stream } = when;
   const fits = (wanted: string | RegExp | undefined, test: (text: string) => boolean, texts: readonly string[]) =>
     wanted === undefined ||

@@ -1,6 +1,6 @@
-import type { Clock } from '../../base/clock.ts';
+import { type Clock, steadyClock } from '../../base/clock.ts';
 import { issueText } from '../../base/refusal.ts';
-import { validationIssues } from '../../schema/validate.ts';
+import { validationIssues } from '../../schema/chat/validate.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../transport/transport.ts';
 import { type CheckedAnswer, type CheckedSaid, type ScriptRequest, saidSchema } from './answer.ts';
 import { failure, networkError, refusalOutcome } from './failure.ts';
@@ -19,7 +19,7 @@ interface ScriptedUpstream {
   speaks: boolean;
 }
 
-/** The answers of a script as the upstream of one provider. */
+/** The upstream of one provider that answers by a script. */
 export function createScriptedTransport(upstream: ScriptedUpstream): Transport {
   const { clock } = upstream;
   return {
@@ -37,9 +37,10 @@ export function createScriptedTransport(upstream: ScriptedUpstream): Transport {
 
 async function respond(
   request: TransportRequest,
-  { clock, script, provider, speaks }: ScriptedUpstream,
+  { clock: timeOfDay, script, provider, speaks }: ScriptedUpstream,
 ): Promise<TransportResponse> {
   const { signal } = request;
+  const clock = steadyClock(timeOfDay);
   const startMs = clock.now();
   if (!speaks)
     throw new Refusal(
@@ -63,13 +64,13 @@ async function respond(
   if (taken.kind === 'none') throw new Refusal(taken.message, { code: 'sandbox_script' });
   const answer = await answerOf(taken.answer, seen, `[${taken.index}].respond`);
   signal.throwIfAborted();
-  // A failure of a script comes as late as the script says, whatever the request asks for.
+  // A failure of a script comes at the script's time, whatever the request asks for.
   const paced: SandboxRequest = { ...asked, options: { first_token_ms: answer.firstTokenMs ?? 0 } };
   const playing = { asked: paced, promptTokens, number: seen.number, startMs, clock, signal };
   return await playOutcome(outcomeOf(answer, asked, seen.number), playing);
 }
 
-/** A condition that throws is a mistake of the test, and is told as one. */
+/** Takes an answer. A condition that throws is a mistake of the test, and becomes an error of the script. */
 function take(script: SandboxScript, seen: Omit<ScriptRequest, 'number'>): ReturnType<SandboxScript['take']> {
   try {
     return script.take(seen);
@@ -97,7 +98,7 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : 'no error object';
 }
 
-/** What is sent: exactly what the script says, whatever `stop` or a limit of the request would cut. */
+/** The response exactly as in the script, whatever `stop` or a limit of the request would cut. */
 function outcomeOf(answer: CheckedSaid, asked: SandboxRequest, number: number): Outcome {
   const { error, fault, usage, firstTokenMs = 0, tokenMs = 0 } = answer;
   if (error) {
@@ -138,7 +139,7 @@ function choiceOf(answer: CheckedSaid, number: number, choice: number): Choice {
   return { tokens, finishReason: finishReason ?? (toolCalls.length > 0 ? 'tool_calls' : 'stop') };
 }
 
-/** @param all  how many tokens there are */
+/** @param all  the number of tokens */
 function faultOf(
   { afterTokens, message, status = 500 }: NonNullable<CheckedSaid['fault']>,
   kind: Fault['kind'],

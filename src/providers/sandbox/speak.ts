@@ -5,7 +5,7 @@ import { splitTokens } from './tokens.ts';
 /** The longest response of most models, in tokens. */
 export const usualMaxCompletionTokens = 4_096;
 
-/** What differs from an ordinary response. */
+/** The differences from an ordinary response. */
 export interface Manner {
   finishReason?: Choice['finishReason'];
   reportsUsage?: boolean;
@@ -16,7 +16,7 @@ export interface Manner {
 }
 
 /**
- * Cuts what each choice says into tokens, as far as `stop` and the limit allow, and adds the pace.
+ * Cuts the texts of each choice into tokens, as far as `stop` and the limit allow, and adds the pace.
  * @param say  the texts of a choice, each complete
  */
 export function speak(

@@ -13,7 +13,8 @@ const sentences = [
 /**
  * Placeholder text that says what it is.
  * @param choice  another choice of the same response gets another text
- * @param asked   exactly so many tokens, or one more than a response has; absent: the notice and each sentence once
+ * @param asked   the number of tokens; one more than the limit of a response is possible. Absent: the notice and each
+ *                sentence once
  */
 export function loremText(choice: number, asked?: number): string {
   const turned = sentences.map((_, index) => sentences[(index + choice) % sentences.length]).join(' ');

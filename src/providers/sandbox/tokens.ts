@@ -6,7 +6,7 @@ const token = / ?[\p{L}\p{M}]{1,8}| ?\p{N}{1,3}|\s{1,16}|./gsu;
 
 /**
  * Cuts a text into the sandbox's own tokens: about a word, a number or a sign each.
- * @param limit  at most so many; what is longer is cut
+ * @param limit  the most tokens; a longer text is cut
  */
 export function splitTokens(text: string, limit: number): string[] {
   const tokens: string[] = [];
@@ -18,15 +18,15 @@ export function splitTokens(text: string, limit: number): string[] {
   return tokens;
 }
 
-/** What OpenAI's own counting recipe adds for each message, and once for the response's start. */
+/** The tokens that OpenAI's counting recipe adds for each message, and once for the start of the response. */
 const perMessage = 3;
 const perAnswer = 3;
-/** For an image or another part without text: what OpenAI counts for an image in low detail. */
+/** The tokens of an image or another part without text: OpenAI's number for an image in low detail. */
 const perPart = 85;
 
-/** The longest prompt the sandbox takes, in tokens. */
+/** The longest prompt that the sandbox accepts, in tokens. */
 export const contextLength = 131_072;
-/** Counting a longer text would hold up the process that hosts the sandbox; so much hardly fits the context anyway. */
+/** The longest text that is counted: counting a longer one would block the process, and it hardly fits the context. */
 const maxCharacters = 2 ** 20;
 
 /**

@@ -1,4 +1,4 @@
-import { type Clock, wait } from '../../base/clock.ts';
+import { type Clock, steadyClock, wait } from '../../base/clock.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../transport/transport.ts';
 import { failure, midStreamFailure, refusalOutcome } from './failure.ts';
 import { perform, type Turn } from './models.ts';
@@ -25,9 +25,10 @@ export function createSandboxTransport({ clock }: { clock: Clock }): Transport {
     async send(request) {
       request.signal.throwIfAborted();
       requests += 1;
-      const startMs = clock.now();
+      // A steady clock: a response must not take longer when the time of day is set.
+      const time = steadyClock(clock);
       try {
-        return await respond(request, turnOf(requests), startMs, clock);
+        return await respond(request, turnOf(requests), time.now(), time);
       } catch (error) {
         if (error instanceof Refusal) return documentResponse(refusalOutcome(error), request.signal, clock);
         throw error;
@@ -56,11 +57,11 @@ export function bodyText({ body }: TransportRequest): string {
   return typeof body === 'string' ? body : new TextDecoder().decode(body);
 }
 
-/** What an outcome is played for. */
+/** The values for playing an outcome. */
 export interface Playing {
   asked: SandboxRequest;
   promptTokens: number;
-  /** Of the request, from 1. */
+  /** The number of the request, from 1. */
   number: number;
   startMs: number;
   clock: Clock;

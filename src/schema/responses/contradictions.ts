@@ -1,6 +1,5 @@
 import type { Issue } from '../../base/refusal.ts';
-import { quoteKey } from '../validate.ts';
-import { isWebSearch } from '../web-search.ts';
+import { isWebSearch } from '../chat/web-search.ts';
 import type { InputItem } from './items.ts';
 import type { ResponsesRequest } from './request.ts';
 import { type AllowedTools, isKnownTool, type ObjectChoice, type ResponsesTool } from './tools.ts';
@@ -44,7 +43,7 @@ function addOrphans(input: readonly InputItem[], issues: Issue[], limit: number)
         const field = item.call_id ? 'call_id' : 'id';
         issues.push({
           path: `input[${at}].${field}`,
-          message: `${quoteKey(String(id))} is the id of no call of an earlier item`,
+          message: 'is the id of no call of an earlier item',
         });
       }
     }

@@ -29,7 +29,7 @@ export function isHostedItem(type: unknown): boolean {
   return types.has(type) || (typeof type === 'string' && serverToolItem.test(type));
 }
 
-/** Whether an item is what the provider is to do, and no record of what it did: it makes no sense to leave one out. */
+/** Tells whether an item is an order to the provider, and not a record of its work: such an item cannot be left out. */
 export function isCommand(type: unknown): boolean {
   return type === 'compaction_trigger';
 }

@@ -7,7 +7,7 @@ import { hostedItemTypes, isHostedItem } from './hosted.ts';
 import { inputContentSchema, instructionContentSchema, outputContentSchema } from './parts.ts';
 import { responsesToolSchema } from './tools.ts';
 
-/** Whoever writes the easy form of a message leaves `type` out. */
+/** Clients that write the easy form of a message leave `type` out. */
 const messageType = lazily(() => z.literal('message').optional());
 
 const userItemSchema = lazily(() =>
@@ -20,11 +20,11 @@ const assistantItemSchema = lazily(() =>
   z.looseObject({
     /** The kind of the item. */
     type: messageType(),
-    /** Who speaks. */
+    /** Role of the speaker. */
     role: z.literal('assistant'),
-    /** What the model said. */
+    /** The text of the model. */
     content: outputContentSchema().nullish(),
-    /** Whether the text is about the work, or the response itself. */
+    /** The phase of the text: about the work, or the response itself. */
     phase: textOrNull(),
   }),
 );
@@ -59,7 +59,7 @@ const customCallSchema = lazily(() =>
     name: text().min(1),
     /** Name of the group that the tool is in. */
     namespace: textOrNull(),
-    /** What the tool is given. */
+    /** The input of the tool. */
     input: text(),
   }),
 );
@@ -71,7 +71,7 @@ const callOutputSchema = lazily(() =>
     type: z.enum(['function_call_output', 'custom_tool_call_output']),
     /** Id of the call that the output is of. */
     call_id: text(),
-    /** What the tool returned: text, or parts. */
+    /** The result of the tool: text, or parts. */
     output: inputContentSchema(),
   }),
 );
@@ -99,7 +99,7 @@ const shellOutputSchema = lazily(() =>
     id: textOrNull(),
     /** Id of the call that the output is of. */
     call_id: textOrNull(),
-    /** What the shell said. */
+    /** The output of the shell. */
     output: text(),
   }),
 );
@@ -111,9 +111,9 @@ const searchCallSchema = lazily(() =>
     type: z.literal('tool_search_call'),
     /** Id of the call; null: the provider ran it. */
     call_id: textOrNull(),
-    /** Who ran it. */
+    /** The side that ran it. */
     execution: z.enum(['server', 'client']).nullish(),
-    /** What was searched for: usually an object. */
+    /** The arguments of the search: usually an object. */
     arguments: z.unknown(),
   }),
 );
@@ -125,7 +125,7 @@ const searchOutputSchema = lazily(() =>
     type: z.literal('tool_search_output'),
     /** Id of the call; null: the provider ran it. */
     call_id: textOrNull(),
-    /** Who ran it. */
+    /** The side that ran it. */
     execution: z.enum(['server', 'client']).nullish(),
     /** The tools that were found: the model may call them from here on. */
     tools: list(responsesToolSchema()),
@@ -137,7 +137,7 @@ const additionalToolsSchema = lazily(() =>
   z.looseObject({
     /** The kind of the item. */
     type: z.literal('additional_tools'),
-    /** Who gives the tools. */
+    /** Role of the party that gives the tools. */
     role: z.literal('developer').nullish(),
     /** Tools that the model may call from here on. */
     tools: list(responsesToolSchema()),
@@ -236,13 +236,14 @@ export const inputItemSchema = lazily((): z.ZodType<InputItem, InputItem> => {
   const options = [...new Set([...byRole.values(), ...byType.values()]), anyMessageSchema(), hostedItemSchema()];
   const known = ['message', ...byType.keys(), ...hostedItemTypes];
   const choose = ({ type, role }: Record<string, unknown>): z.ZodType | null => {
-    if (type === 'message' || (type === undefined && role !== undefined)) return byRole.get(role) ?? anyMessageSchema();
+    if (type === 'message' || ((type ?? undefined) === undefined && role !== undefined))
+      return byRole.get(role) ?? anyMessageSchema();
     return byType.get(type as string) ?? (isHostedItem(type) ? hostedItemSchema() : null);
   };
   return chosen(options, choose, known) as never;
 });
 
-/** Whether an item is a message, in either form. */
+/** Tells whether an item is a message, in either form. */
 export function isMessageItem(item: InputItem): item is MessageItem {
   return item.type === undefined || item.type === 'message';
 }

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 import { list } from '../bounded.ts';
+import { cacheControlSchema } from '../chat/part.ts';
 import { chosen } from '../chosen.ts';
-import { cacheControlSchema } from '../part.ts';
 import { text, textOrNull } from '../scalars.ts';
 
 export const inputTextSchema = lazily(() =>
@@ -23,7 +23,7 @@ const inputImageSchema = lazily(() =>
     type: z.literal('input_image'),
     /** http(s) or data URL. */
     image_url: text(),
-    /** How closely the model looks at the image. */
+    /** The detail in which the model sees the image. */
     detail: z.enum(['auto', 'low', 'high', 'original']).nullish(),
   }),
 );
@@ -35,7 +35,7 @@ const inputFileSchema = lazily(() =>
     type: z.literal('input_file'),
     /** The file: a data URL. */
     file_data: textOrNull(),
-    /** Where the file is. */
+    /** URL of the file. */
     file_url: textOrNull(),
     /** Id of a file that the provider already has. */
     file_id: textOrNull(),
@@ -64,7 +64,7 @@ const outputTextSchema = lazily(() =>
     type: z.literal('output_text'),
     /** The text. */
     text: text(),
-    /** What the text cites. */
+    /** The citations of the text. */
     annotations: z.array(z.unknown()).nullish(),
   }),
 );
@@ -87,7 +87,7 @@ function textOrParts<T extends z.ZodType>(part: T) {
   return z.union([text(), list(part)]);
 }
 
-/** What somebody says to the model, and what a tool returns. */
+/** The content of a message to the model, and of a tool's result. */
 export const inputContentSchema = lazily(() =>
   textOrParts(
     byType<z.ZodType<InputPart, InputPart>>({
@@ -105,7 +105,7 @@ export const instructionContentSchema = lazily(() =>
   textOrParts(byType<z.ZodType<InputText, InputText>>({ input_text: inputTextSchema() })),
 );
 
-/** What the model said. Some clients write it as `input_text`. */
+/** The text of the model. Some clients write it as `input_text`. */
 export const outputContentSchema = lazily(() =>
   textOrParts(
     byType<z.ZodType<OutputPart, OutputPart>>({

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 import { jsonObject, list, mapOf, textUpTo } from '../bounded.ts';
-import { reasoningEffortSchema, stopConditionSchema, traceSchema } from '../chat-request.ts';
-import { cacheControlSchema } from '../part.ts';
-import { pluginSchema } from '../plugins.ts';
-import { providerPreferencesSchema } from '../preferences.ts';
-import { samplingFields } from '../sampling.ts';
+import { cacheControlSchema } from '../chat/part.ts';
+import { pluginSchema } from '../chat/plugins.ts';
+import { providerPreferencesSchema } from '../chat/preferences.ts';
+import { reasoningEffortSchema, stopConditionSchema, traceSchema } from '../chat/request.ts';
+import { samplingFields } from '../chat/sampling.ts';
 import { countOrNull, flagOrNull, number, positive, text, textOrNull } from '../scalars.ts';
 import { inputItemSchema } from './items.ts';
 import { responsesToolChoiceSchema, responsesToolSchema } from './tools.ts';
@@ -19,7 +19,7 @@ const formatSchema = lazily(() =>
       type: z.literal('json_schema'),
       /** Name of the schema. */
       name: textUpTo(64),
-      /** What the response is for. */
+      /** The purpose of the response. */
       description: textOrNull(),
       /** The JSON Schema. */
       schema: jsonObject().nullish(),
@@ -34,16 +34,16 @@ const textSettingsSchema = lazily(() =>
   z.looseObject({
     /** The form of the response, such as JSON. */
     format: formatSchema().nullish(),
-    /** How long the response is. */
+    /** The length of the response. */
     verbosity: z.enum(['low', 'medium', 'high', 'xhigh', 'max']).nullish(),
   }),
 );
 
 const reasoningSchema = lazily(() =>
   z.looseObject({
-    /** How much the model thinks. */
+    /** The effort of the model's thinking. */
     effort: reasoningEffortSchema().nullish(),
-    /** How closely the thoughts are summarized. */
+    /** The detail of the summaries of thoughts. */
     summary: z.enum(['auto', 'concise', 'detailed']).nullish(),
     /** Older name of `summary`. */
     generate_summary: z.enum(['auto', 'concise', 'detailed']).nullish(),
@@ -57,13 +57,24 @@ const reasoningSchema = lazily(() =>
 );
 
 /**
+ * The schema of a flag that `responsesIssues` refuses with a message of its own. This tells it to readers of the
+ * interface.
+ */
+const refusedFlag = lazily(() =>
+  z
+    .boolean()
+    .nullish()
+    .meta({ enum: [false, null] }),
+);
+
+/**
  * A Responses request. Unknown fields pass, in the request itself and in items, parts and tools. The gateway converts
  * the parsed value, so the schema must not fill in defaults or rewrite values. Input items are checked, not copied.
  * @see interface document, "POST /responses (beta)"
  */
 export const responsesRequestSchema = lazily(() =>
   z.looseObject({
-    /** What is said to the model: a text, or items, oldest first. */
+    /** The input of the model: a text, or items, oldest first. */
     input: z.union([text(), list(inputItemSchema()).min(1)]),
     /** Slug of the model. */
     model: textOrNull(),
@@ -73,27 +84,30 @@ export const responsesRequestSchema = lazily(() =>
     instructions: textOrNull(),
     /** Tools that the model may call. */
     tools: list(responsesToolSchema()).nullish(),
-    /** Which tool the model may or must call. */
+    /** The tool that the model may or must call. */
     tool_choice: responsesToolChoiceSchema().nullish(),
     /** true: the model may call several tools at once. */
     parallel_tool_calls: flagOrNull(),
     /** The largest output, in tokens; reasoning counts. */
     max_output_tokens: positive().nullish(),
-    /** How many calls of its own tools the provider may make. */
+    /** The most calls of its own tools that the provider may make. */
     max_tool_calls: positive().nullish(),
     ...samplingFields(),
     /** Form and length of the text. */
     text: textSettingsSchema().nullish(),
-    /** How much the model thinks. */
+    /** Settings of the model's thinking. */
     reasoning: reasoningSchema().nullish(),
-    /** What the response has beside the usual, such as `message.output_text.logprobs`. */
+    /** The additional parts of the response, such as `message.output_text.logprobs`. */
     include: list(text()).nullish(),
     /** Responses are not stored: true is refused. */
-    store: flagOrNull(),
+    store: refusedFlag(),
     /** Nothing is stored: an id is refused. */
-    previous_response_id: textOrNull(),
+    previous_response_id: z
+      .string()
+      .nullish()
+      .meta({ enum: [null] }),
     /** true is refused. */
-    background: flagOrNull(),
+    background: refusedFlag(),
     /** `auto`: the provider may leave out the oldest items where the input is too long. */
     truncation: z.enum(['auto', 'disabled']).nullish(),
     /** When and how the provider shortens the conversation by itself. */
@@ -112,11 +126,11 @@ export const responsesRequestSchema = lazily(() =>
     session_id: textUpTo(256).nullish(),
     /** Requests with the same key share the provider's cache; stands in for `session_id`. */
     prompt_cache_key: textOrNull(),
-    /** How long the provider keeps the cache. */
+    /** The time for which the provider keeps the cache. */
     prompt_cache_retention: textOrNull(),
-    /** What the response may consist of. */
+    /** The kinds of content of the response. */
     modalities: list(z.enum(['text', 'image'])).nullish(),
-    /** How images are made. */
+    /** Settings for the making of images. */
     image_config: mapOf(z.union([text(), number(), z.array(z.unknown())])).nullish(),
     /** Asks the provider to cache the prompt. */
     cache_control: cacheControlSchema().nullish(),
@@ -124,7 +138,7 @@ export const responsesRequestSchema = lazily(() =>
     debug: z.looseObject({ echo_upstream_body: flagOrNull() }).nullish(),
     /** The plugins that act on the request. */
     plugins: list(pluginSchema()).nullish(),
-    /** Which providers may serve, and in which order. */
+    /** The providers that may serve, and their order. */
     provider: providerPreferencesSchema().nullish(),
     /** Deprecated in favour of `provider.sort.partition`. */
     route: z.union([z.enum(['fallback', 'sort']), jsonObject()]).nullish(),

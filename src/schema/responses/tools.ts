@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 import { jsonObject, list, textUpTo } from '../bounded.ts';
+import { cacheControlSchema } from '../chat/part.ts';
+import { isWebSearch } from '../chat/web-search.ts';
 import { chosen } from '../chosen.ts';
-import { cacheControlSchema } from '../part.ts';
 import { flagOrNull, text, textOrNull } from '../scalars.ts';
-import { isWebSearch } from '../web-search.ts';
 import { isRefusedTool, isServerTool } from './hosted.ts';
 
 const toolName = lazily(() => textUpTo(128).min(1));
@@ -15,7 +15,7 @@ const functionSchema = lazily(() =>
     type: z.literal('function'),
     /** Name of the function. */
     name: toolName(),
-    /** What the function does, for the model. */
+    /** Description of the function, for the model. */
     description: textOrNull(),
     /** JSON Schema of the arguments. */
     parameters: jsonObject().nullish(),
@@ -33,7 +33,7 @@ const customSchema = lazily(() =>
     type: z.literal('custom'),
     /** Name of the tool. */
     name: toolName(),
-    /** What the tool does, for the model. */
+    /** Description of the tool, for the model. */
     description: textOrNull(),
     /** Form of the input. */
     format: z
@@ -56,7 +56,7 @@ const namespaceSchema = lazily(() =>
     type: z.literal('namespace'),
     /** Name of the group. */
     name: toolName(),
-    /** What the group is for. */
+    /** Description of the group. */
     description: textOrNull(),
     /** Functions and custom tools. */
     tools: list(
@@ -77,9 +77,9 @@ const toolSearchSchema = lazily(() =>
   z.looseObject({
     /** The kind of tool. */
     type: z.literal('tool_search'),
-    /** Who runs it. */
+    /** The side that runs it. */
     execution: z.enum(['server', 'client']).nullish(),
-    /** What it finds, for the model. */
+    /** Description of the tools that it finds, for the model. */
     description: textOrNull(),
     /** JSON Schema of the arguments. */
     parameters: jsonObject().nullish(),
@@ -101,7 +101,7 @@ export function isKnownTool(tool: ResponsesTool): tool is KnownTool {
   return known.has(tool.type);
 }
 
-/** Whether a tool is run by the provider or by the gateway, or is refused by name. */
+/** Tells whether the provider or the gateway runs a tool, or a tool is refused by name. */
 function isHosted(type: unknown): boolean {
   return isWebSearch(type) || isRefusedTool(type) || isServerTool(type);
 }
@@ -143,7 +143,7 @@ export type ObjectChoice =
   | z.infer<ReturnType<typeof namedChoiceSchema>>
   | z.infer<ReturnType<typeof hostedChoiceSchema>>;
 
-/** Which tool the model may or must call. */
+/** The tool that the model may or must call. */
 export const responsesToolChoiceSchema = lazily(() =>
   z.union([
     z.enum(['none', 'auto', 'required']),

@@ -1,10 +1,10 @@
 import type { GatewayError } from '../../base/errors.ts';
 import { nanoToUsd } from '../../base/money.ts';
 import { refusal } from '../../base/refusal.ts';
-import type { OperatorSet, StoredApiKey } from '../../schema/api-key.ts';
-import type { RateLimits } from '../../schema/rate-limits.ts';
+import type { OperatorSet, StoredApiKey } from '../../schema/tenants/api-key.ts';
+import type { RateLimits } from '../../schema/tenants/rate-limits.ts';
 import type { SetBy } from '../access.ts';
-import { checkModelsWithin } from '../allowed-models.ts';
+import { checkModelsWithin } from './allowed-models.ts';
 
 /** The settings of a key that limit it. */
 export type KeyLimits = Pick<StoredApiKey, 'limitNanoUsd' | 'limitReset' | 'includeByokInLimit' | 'disabled'> &
@@ -12,7 +12,10 @@ export type KeyLimits = Pick<StoredApiKey, 'limitNanoUsd' | 'limitReset' | 'incl
     allowedModels: string[] | null;
   };
 
-/** What an operator set of a key. A key of an earlier version does not say: everything was set by an operator. */
+/**
+ * The limits that an operator has set on a key. A key of an earlier version does not say who set them: then an operator
+ * set all of them.
+ */
 export function operatorSetOf(key: KeyLimits & Pick<StoredApiKey, 'operatorSet'>): OperatorSet {
   return key.operatorSet ?? limitsOf(key);
 }
@@ -36,7 +39,7 @@ export function changedLimits<Key extends KeyLimits & Pick<StoredApiKey, 'operat
   const rate = (name: keyof RateLimits) => (given[name] === undefined ? set[name] : given[name]);
   return remembering(after, {
     limitNanoUsd: given.limitNanoUsd === undefined ? set.limitNanoUsd : given.limitNanoUsd,
-    // An operator's limit resets as the key now says.
+    // The operator's limit takes over the new reset interval of the key.
     limitReset: after.limitReset,
     includeByokInLimit: given.includeByokInLimit ?? set.includeByokInLimit,
     disabled: given.disabled ?? set.disabled,
@@ -48,8 +51,8 @@ export function changedLimits<Key extends KeyLimits & Pick<StoredApiKey, 'operat
 }
 
 /**
- * The limits of a key that a caller bound to the workspace makes with a key of its own: what limits that key limits the
- * new one. How many such keys there are, only the budgets of the workspace limit.
+ * The limits of a key that a caller bound to the workspace makes with a key of its own: the limits of its own key also
+ * limit the new one. Only the budgets of the workspace limit the number of such keys.
  * @param maker  null: the caller has no key in the store
  * @param rates  as in `changedLimits`
  * @throws GatewayError permission_denied (403): the new key would have more than its maker
@@ -103,7 +106,10 @@ function checkUnder(
     throw denied('include_byok_in_limit', `expected true: ${most}, BYOK credentials included`);
 }
 
-/** A limit of the options is an operator's as well. @throws GatewayError permission_denied (403) */
+/**
+ * Checks rate limits against the operator's. A limit of the options counts as an operator's. @throws GatewayError
+ * permission_denied (403)
+ */
 function checkRates(set: OperatorSet, given: Partial<KeyLimits>, rates: RateLimits | null): void {
   for (const [name, path] of Object.entries(rateFields) as [keyof RateLimits, string][]) {
     const most = set[name] ?? rates?.[name] ?? null;
@@ -120,7 +126,10 @@ const rateFields = {
   requestsInFlight: 'requests_in_flight',
 } as const satisfies Record<keyof RateLimits, string>;
 
-/** Says what an operator set only where that is not what holds: a record without it is as earlier versions write it. */
+/**
+ * Adds `operatorSet` only where the operator's limits differ from those of the key. Without it, the record is the same
+ * as one that an earlier version writes.
+ */
 function remembering<Key extends KeyLimits>(key: Key, set: OperatorSet): Key & Pick<StoredApiKey, 'operatorSet'> {
   const own = limitsOf(key);
   const isSame = (Object.keys(own) as (keyof OperatorSet)[]).every((name) => isEqual(own[name], set[name]));

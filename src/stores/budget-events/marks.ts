@@ -6,43 +6,46 @@ import { unlessDeleted } from '../deletion.ts';
 import type { LimitedWindow } from '../ledger/ledger.ts';
 import type { Storage } from '../storage/storage.ts';
 
-/** Which events were raised, so that several instances raise each once. */
+/** Remembers which events were raised, so that several instances raise each event once. */
 export interface EventMarks {
   /**
-   * @param percent  reached
+   * @param percent  the per cent of the limit that the spending has reached
    * @returns the per cent up to which events were raised before; `Infinity`: a later window has begun, or the workspace
    *          is deleted
    * @throws GatewayError unavailable (503)
    */
   reach(workspaceId: WorkspaceId, window: LimitedWindow, percent: number): Promise<number>;
-  /** @returns false: an event was raised before. @throws GatewayError unavailable (503) */
+  /**
+   * Marks the refusal of a request. @returns false: the event of a refusal was raised before
+   * @throws GatewayError unavailable (503)
+   */
   refuse(workspaceId: WorkspaceId, window: LimitedWindow): Promise<boolean>;
-  /** The workspace is deleted. @throws GatewayError unavailable (503) */
+  /** Removes the marks of a deleted workspace. @throws GatewayError unavailable (503) */
   forget(workspaceId: WorkspaceId): Promise<void>;
 }
 
 const kind = 'budget-event';
 
-/** One for each limit, that of its latest window: so they do not grow in number. */
+/** The mark of one limit, for its latest window. A new window replaces the mark, so marks do not grow in number. */
 const markSchema = lazily(() =>
   z.strictObject({
     startMs: z.int(),
     limitNanoUsd: z.int(),
-    /** Up to so many per cent, events were raised; 0: none. */
+    /** The per cent up to which events were raised; 0: no event was raised. */
     percent: z.int(),
-    /** Whether the event of a refusal was raised. */
+    /** true: the event of a refusal was raised. */
     isRefused: z.boolean(),
   }),
 );
 type Mark = z.infer<ReturnType<typeof markSchema>>;
 
-/** Records that one step of a deletion removes. */
+/** The number of records that one step of a deletion removes. */
 const batch = 100;
 
 export function createEventMarks(storage: Storage): EventMarks {
   const records = perWorkspace<Mark>({ storage, kind, schema: markSchema });
 
-  /** Changes a mark, and returns what it was; null: a later window has one already. */
+  /** Changes a mark and returns the mark from before; null: the mark is of a later window. */
   async function change(
     workspaceId: WorkspaceId,
     { account, interval, startMs, limitNanoUsd }: LimitedWindow,

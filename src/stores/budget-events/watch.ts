@@ -1,10 +1,11 @@
 import { LRUCache } from 'lru-cache';
 import { type Clock, isoTime } from '../../base/clock.ts';
+import { createFairCache } from '../../base/fair-cache.ts';
 import type { Ids } from '../../base/ids.ts';
 import { nanoToUsd } from '../../base/money.ts';
 import { windowOf } from '../../base/windows.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import type { BudgetEvent } from '../../schema/budget-event-settings.ts';
+import type { BudgetEvent } from '../../schema/settings/budget-events.ts';
 import type { Ledger, LimitedWindow, WindowState } from '../ledger/ledger.ts';
 import type { BookingObserver } from '../spending/spending.ts';
 import { keyAccount, noKey, scopeOf, workspaceAccount } from '../spending/windows.ts';
@@ -13,17 +14,17 @@ import type { EventMarks } from './marks.ts';
 
 /** Raises the events of budgets. It never slows or fails a request. */
 export interface BudgetWatch extends BookingObserver {
-  /** A request was refused. */
+  /** Raises the event of a refused request. */
   refused(refused: RefusedBudget): void;
-  /** Looks at what was booked last. Never rejects. */
+  /** Handles the latest bookings, and ends. Never rejects. */
   close(): Promise<void>;
 }
 
-/** The limit that has refused a request, as the error says. */
+/** A refusal by a limit, with the metadata of its error. */
 export interface RefusedBudget {
   workspaceId: WorkspaceId;
   apiKeyHash: string | null;
-  /** `metadata` of the error. */
+  /** The property `metadata` of the error. */
   metadata: Readonly<Record<string, unknown>>;
   atMs: number;
 }
@@ -39,12 +40,16 @@ export interface BudgetWatchDeps {
   emit(event: BudgetEvent): void;
 }
 
-/** The time from one look at the windows of a workspace to the next. */
+/** The shortest time between two reads of the windows of a workspace. */
 const pauseMs = 1_000;
 const retryMs = 5_000;
-/** Windows whose events of this process are remembered, so that they are not looked up again. */
+/**
+ * The most windows whose raised events this process remembers, so that it need not read their marks again. A workspace
+ * may have any number of windows: those of all its keys, with each limit that they ever had.
+ */
 const maxRemembered = 10_000;
-/** The most windows of a workspace that wait for a look. */
+const idleMs = 3_600_000;
+/** The most windows of a workspace that wait to be read. */
 const maxWaiting = 10_000;
 
 interface Waiting {
@@ -56,9 +61,9 @@ export function createBudgetWatch(deps: BudgetWatchDeps): BudgetWatch {
   const { ledger, marks, clock, ids, logger, thresholds, emit } = deps;
   const waiting = new Map<WorkspaceId, Waiting>();
   const looked = new LRUCache<WorkspaceId, number>({ max: maxRemembered });
-  /** The thresholds that are raised, by window and limit. */
-  const raised = new LRUCache<string, number>({ max: maxRemembered });
-  const refusals = new LRUCache<string, true>({ max: maxRemembered });
+  /** By window and limit: the threshold up to which events were raised. */
+  const raised = createFairCache<string, number>({ clock, max: maxRemembered, idleMs });
+  const refusals = createFairCache<string, true>({ clock, max: maxRemembered, idleMs });
   const busy = new Set<Promise<void>>();
   let isClosed = false;
 
@@ -77,14 +82,14 @@ export function createBudgetWatch(deps: BudgetWatchDeps): BudgetWatch {
     if (!found) return;
     waiting.delete(workspaceId);
     found.cancel();
-    looked.set(workspaceId, clock.now());
+    looked.set(workspaceId, clock.monotonic());
     const windows = [...found.windows.values()];
     try {
       const states = await ledger.read(workspaceId, windows);
       for (const [at, window] of windows.entries()) await compare(workspaceId, window, states[at] as WindowState);
     } catch (error) {
       writeLog(logger, 'warn', { error, workspaceId }, 'the budgets could not be looked at for events');
-      // What was booked since then has the newer limits.
+      // Windows that were booked since then have the newer limits.
       const newer = waiting.get(workspaceId);
       newer?.cancel();
       if (!isClosed) lookLater(workspaceId, new Map([...found.windows, ...(newer?.windows ?? [])]), retryMs);
@@ -97,7 +102,7 @@ export function createBudgetWatch(deps: BudgetWatchDeps): BudgetWatch {
     const key = keyOf(workspaceId, window);
     if (highest <= (raised.get(key) ?? 0)) return;
     const before = await marks.reach(workspaceId, window, highest);
-    raised.set(key, highest);
+    raised.set(workspaceId, key, highest);
     for (const percent of reached) if (percent > before) emit(eventOf(workspaceId, window, state, percent));
   }
 
@@ -146,15 +151,15 @@ export function createBudgetWatch(deps: BudgetWatchDeps): BudgetWatch {
       const all = known?.windows ?? new Map<string, LimitedWindow>();
       for (const window of open) if (all.size < maxWaiting) all.set(`${window.interval} ${window.account}`, window);
       if (known) return;
-      const sinceMs = clock.now() - (looked.get(workspaceId) ?? Number.NEGATIVE_INFINITY);
+      const sinceMs = clock.monotonic() - (looked.get(workspaceId) ?? Number.NEGATIVE_INFINITY);
       lookLater(workspaceId, all, Math.max(0, pauseMs - sinceMs));
     },
     refused(given) {
       const refused = refusedWindow(given);
       if (refused === null || isClosed) return;
       const key = keyOf(given.workspaceId, refused.window);
-      if (refusals.has(key)) return;
-      refusals.set(key, true);
+      if (refusals.get(key)) return;
+      refusals.set(given.workspaceId, key, true);
       track(refuse(refused));
     },
     async close() {
@@ -170,7 +175,7 @@ function keyOf(workspaceId: WorkspaceId, { account, interval, startMs, limitNano
 }
 
 function nanoOf(percent: number, limitNanoUsd: number): number {
-  // Exact also where the product is beyond the safe integers.
+  // BigInt stays exact where the product exceeds the safe integers.
   return Number((BigInt(limitNanoUsd) * BigInt(percent) + 99n) / 100n);
 }
 
@@ -180,7 +185,7 @@ interface Refused {
   state: WindowState;
 }
 
-/** null: the error is not that of a budget. */
+/** @returns null: no budget caused the error */
 function refusedWindow({ workspaceId, apiKeyHash, metadata, atMs }: RefusedBudget): Refused | null {
   const { scope, guardrail_id: guardrailId, interval, limit_usd: limit, spent_usd: spent, held_usd: held } = metadata;
   if (scope === undefined || interval === undefined) return null;

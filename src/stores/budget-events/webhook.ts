@@ -1,13 +1,13 @@
+import { within, withSignal } from '../../base/async/within.ts';
 import { type Clock, wait } from '../../base/clock.ts';
-import { within, withSignal } from '../../base/within.ts';
-import type { BudgetEvent, WebhookSettings } from '../../schema/budget-event-settings.ts';
+import type { BudgetEvent, WebhookSettings } from '../../schema/settings/budget-events.ts';
 import { type StoreLogger, writeLog } from '../storage/logger.ts';
 
-/** Sends events to an address of the operator's. */
+/** Sends events to a URL of the operator. */
 export interface Webhook {
   /** Returns at once; never throws. */
   send(event: BudgetEvent): void;
-  /** Resolves when nothing waits any more, or after a while. Never rejects. */
+  /** Resolves when no event waits any more, or after `drainMs`. Never rejects. */
   close(): Promise<void>;
 }
 
@@ -20,12 +20,12 @@ export interface WebhookDeps {
 
 const firstPauseMs = 1_000;
 const longestPauseMs = 300_000;
-/** How long the end of the gateway waits for deliveries. */
+/** The longest time that the end of the gateway waits for deliveries. */
 const drainMs = 2_000;
 
 /**
- * One delivery after another, so that a receiver gets the events in their order. The headers are those of Standard
- * Webhooks, for which there are libraries in many languages.
+ * Sends one event after the other, so that a receiver gets the events in order. The headers are those of Standard
+ * Webhooks, for which many languages have libraries.
  * @see https://www.standardwebhooks.com
  */
 export function createWebhook({ settings, clock, logger, fetch }: WebhookDeps): Webhook {
@@ -59,7 +59,7 @@ export function createWebhook({ settings, clock, logger, fetch }: WebhookDeps): 
     }
   }
 
-  /** @returns null: it was taken */
+  /** @returns null: the receiver has accepted the event */
   async function post(event: BudgetEvent): Promise<{ status: number | null; isPassing: boolean } | null> {
     const body = JSON.stringify(event);
     const timestamp = String(Math.floor(clock.now() / 1000));
@@ -71,7 +71,7 @@ export function createWebhook({ settings, clock, logger, fetch }: WebhookDeps): 
         'webhook-timestamp': timestamp,
         'webhook-signature': `v1,${signature}`,
       };
-      // Redirects: where another address is to be used, the operator says so.
+      // Redirects are errors: a new address is the operator's to configure.
       const { status, ok } = await withSignal(clock, { timeoutMs, signals: [], late }, async (signal) => {
         const response = await fetch(url, { method: 'POST', headers, body, redirect: 'error', signal });
         await response.body?.cancel();
@@ -79,7 +79,7 @@ export function createWebhook({ settings, clock, logger, fetch }: WebhookDeps): 
       });
       return ok ? null : { status, isPassing: status >= 500 || status === 408 || status === 429 };
     } catch {
-      // What fetch says may hold the address, and that a secret.
+      // The error of fetch is not logged: it may contain the address, and the address may contain a secret.
       return { status: null, isPassing: true };
     }
   }
@@ -88,7 +88,7 @@ export function createWebhook({ settings, clock, logger, fetch }: WebhookDeps): 
     send(event) {
       if (queue.length >= maxWaiting) {
         dropped++;
-        // Once for each power of ten: a receiver that is away must not fill the log.
+        // One log line for each power of ten: a receiver that is away must not fill the log.
         if (Number.isInteger(Math.log10(dropped)))
           writeLog(logger, 'warn', { dropped }, 'events of budgets were dropped: too many wait for the webhook');
         return;
@@ -105,7 +105,7 @@ export function createWebhook({ settings, clock, logger, fetch }: WebhookDeps): 
 
 const late = () => new Error('too slow');
 
-/** HMAC with SHA-256, in base64. */
+/** Signs texts with HMAC-SHA-256, in base64. */
 async function signerOf(secret: string): Promise<(text: string) => Promise<string>> {
   const bytes = Uint8Array.from(atob(secret.slice('whsec_'.length)), (char) => char.charCodeAt(0));
   const key = await crypto.subtle.importKey('raw', bytes, { name: 'HMAC', hash: 'SHA-256' }, false, ['sign']);

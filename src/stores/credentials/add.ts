@@ -1,7 +1,7 @@
+import { createLock } from '../../base/async/lock.ts';
 import { GatewayError } from '../../base/errors.ts';
-import { createLock } from '../../base/lock.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import type { StoredCredential } from '../../schema/credential.ts';
+import type { StoredCredential } from '../../schema/tenants/credential.ts';
 import { noWorkspace } from '../access.ts';
 import type { PerWorkspace } from '../collection.ts';
 import { deletionOf, unlessDeleted } from '../deletion.ts';
@@ -9,10 +9,13 @@ import type { Storage } from '../storage/storage.ts';
 import { orderAt, takeNumber } from './order.ts';
 import { credentialKind } from './record.ts';
 
-/** Creations of other processes, each between our read and our write, after which we give up. */
+/**
+ * The most failed tries of a creation. A try fails when another process adds a credential between our read and our
+ * write.
+ */
 const maxRaces = 50;
 
-/** Writes a new credential behind the others of its provider. @returns it with its `sort_order` */
+/** Writes a new credential after the others of its provider. @returns the credential with its `sort_order` */
 export type AddCredential = (workspaceId: WorkspaceId, record: StoredCredential) => Promise<StoredCredential>;
 
 export interface AddCredentialDeps {
@@ -22,14 +25,15 @@ export interface AddCredentialDeps {
 }
 
 export function createAddCredential({ storage, collections, maxPerWorkspace }: AddCredentialDeps): AddCredential {
-  /** Creations here go one after the other, lest they get in one another's way. */
+  /** Creations in this process take turns, so that they do not make one another fail. */
   const turns = createLock();
 
   async function add(workspaceId: WorkspaceId, record: StoredCredential): Promise<StoredCredential> {
     const order = orderAt(workspaceId);
     for (let race = 0; race < maxRaces; race++) {
       const text = await storage.get(order);
-      // After the order was read: whatever is added from now on changes it, and our write then fails.
+      // The list is read after the order: a credential that is added from now on changes the order, and our write then
+      // fails.
       const { total } = await storage.list(workspaceId, credentialKind, { offset: 0, limit: 1 });
       if (total >= maxPerWorkspace) throw isFull(maxPerWorkspace);
       const { rank, sortOrder, after } = takeNumber(text, record.provider);

@@ -1,20 +1,25 @@
-/** A key that was opened: all of it, or its parts where its provider asks for several. */
+/** A key that was opened: one secret, or also its parts where the provider needs several. */
 export interface OpenedKey {
   secret: string;
   parts?: Readonly<Record<string, string>>;
 }
 
-/** What the text that a workspace brought means to its provider. */
+/** The meaning that the text of a stored key has for its provider. */
 export interface ReadKey {
-  key: OpenedKey;
-  /** The secret whose ends the label shows. */
+  /** null: the provider needs something else, which `lacks` names. */
+  key: OpenedKey | null;
+  /**
+   * The parts that are missing, wrong or unknown, each with the expected form; null: the key can be used. Contains no
+   * secret.
+   */
+  lacks: string | null;
+  /** The secret whose first and last characters the label shows. */
   labelled: string;
 }
 
-/** @throws GatewayError invalid_request (400), naming the parts that are missing, wrong or unknown */
 export type KeyReader = (provider: string, text: string) => ReadKey;
 
-/** For providers whose keys are one string. */
+/** Reads keys that are one string. */
 export function plainKey(_provider: string, text: string): ReadKey {
-  return { key: { secret: text }, labelled: text };
+  return { key: { secret: text }, lacks: null, labelled: text };
 }

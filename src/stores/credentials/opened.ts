@@ -2,18 +2,16 @@ import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
 import { isGatewayError } from '../../base/errors.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import type { StoredCredential } from '../../schema/credential.ts';
+import type { StoredCredential } from '../../schema/tenants/credential.ts';
 import type { OpenedKey } from './key.ts';
 
-/**
- * Secrets that were opened, remembered until their credential changes: opening takes two decryptions on other threads.
- */
+/** Remembers opened secrets until their credential changes. Opening a secret takes two decryptions on other threads. */
 export interface OpenedSecrets {
-  /** Without a promise where it is known. Rejects as the vault does. */
+  /** Returns no promise when the secret is known. Rejects like the vault. */
   get(workspaceId: WorkspaceId, record: StoredCredential): OpenedKey | Promise<OpenedKey>;
-  /** Those of a workspace's that were not found lately to be such as will not open: the same list, if they are all. */
+  /** Leaves out the credentials that recently did not open. Returns the same list if all of them opened. */
   withoutBroken<T extends { id: string }>(workspaceId: WorkspaceId, all: readonly T[]): readonly T[];
-  /** Forgets what is not of these any more. */
+  /** Forgets the secrets of all other credentials. */
   keep(workspaceId: WorkspaceId, records: ReadonlyMap<string, StoredCredential>): void;
   forget(workspaceId: WorkspaceId, id: string): void;
 }
@@ -21,7 +19,7 @@ export interface OpenedSecrets {
 export interface OpenedSecretsDeps {
   clock: Clock;
   open: (workspaceId: WorkspaceId, record: StoredCredential) => Promise<OpenedKey>;
-  /** Is called for each that will not open, once in a while. */
+  /** Called for each credential that does not open, at most once in a while. */
   onBroken: (workspaceId: WorkspaceId, record: StoredCredential, error: unknown) => void;
 }
 
@@ -32,9 +30,12 @@ type Opened = { ciphertext: string } & (
 );
 
 const maxWorkspaces = 1000;
-/** A workspace that is idle for so long has its secrets forgotten. */
+/** The time after which the secrets of an idle workspace are forgotten. */
 const idleMs = 600_000;
-/** How long what will not open is left alone: whoever changed the access to a key service need not restart us. */
+/**
+ * The time for which a credential that did not open is not tried again. It is short, because an operator who repairs
+ * the access to a key service should not have to restart the gateway.
+ */
 const brokenMs = 60_000;
 
 export function createOpenedSecrets({ clock, open, onBroken }: OpenedSecretsDeps): OpenedSecrets {
@@ -43,13 +44,13 @@ export function createOpenedSecrets({ clock, open, onBroken }: OpenedSecretsDeps
     ttl: idleMs,
     ttlResolution: 0,
     updateAgeOnGet: true,
-    perf: { now: () => clock.now() },
+    perf: { now: () => clock.monotonic() },
   });
 
   function openedOf(workspaceId: WorkspaceId): Map<string, Opened> {
     const known = workspaces.get(workspaceId);
     if (known) return known;
-    // Only what is asked for is dropped by itself; secrets should not stay in memory because nobody asks.
+    // The cache drops an entry only when it is asked for. Secrets must not stay in memory because nobody asks.
     workspaces.purgeStale();
     const fresh = new Map<string, Opened>();
     workspaces.set(workspaceId, fresh);
@@ -60,7 +61,7 @@ export function createOpenedSecrets({ clock, open, onBroken }: OpenedSecretsDeps
     const opened = openedOf(workspaceId);
     const { id, sealed } = record;
     const { ciphertext } = sealed;
-    // Forgotten meanwhile: it may have been changed.
+    // A forgotten entry is not replaced: the credential may have changed.
     const note = (now: Opened) => {
       if (opened.get(id) === entry) opened.set(id, now);
     };
@@ -71,7 +72,7 @@ export function createOpenedSecrets({ clock, open, onBroken }: OpenedSecretsDeps
       },
       (error) => {
         if (isGatewayError(error) && error.kind === 'internal') {
-          note({ ciphertext, kind: 'broken', error, untilMs: clock.now() + brokenMs });
+          note({ ciphertext, kind: 'broken', error, untilMs: clock.monotonic() + brokenMs });
           onBroken(workspaceId, record, error);
         } else if (opened.get(id) === entry) {
           opened.delete(id);
@@ -90,7 +91,7 @@ export function createOpenedSecrets({ clock, open, onBroken }: OpenedSecretsDeps
       if (known?.ciphertext === record.sealed.ciphertext) {
         if (known.kind === 'open') return known.found;
         if (known.kind === 'opening') return known.promise;
-        if (known.untilMs > clock.now()) return Promise.reject(known.error);
+        if (known.untilMs > clock.monotonic()) return Promise.reject(known.error);
       }
       return start(workspaceId, record);
     },
@@ -99,7 +100,7 @@ export function createOpenedSecrets({ clock, open, onBroken }: OpenedSecretsDeps
       if (!opened) return all;
       const isBroken = ({ id }: { id: string }) => {
         const known = opened.get(id);
-        return known?.kind === 'broken' && known.untilMs > clock.now();
+        return known?.kind === 'broken' && known.untilMs > clock.monotonic();
       };
       return all.some(isBroken) ? all.filter((one) => !isBroken(one)) : all;
     },

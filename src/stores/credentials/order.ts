@@ -4,12 +4,12 @@ import { damagedRecord } from '../damaged.ts';
 import type { Address } from '../storage/storage.ts';
 
 /**
- * What numbers a workspace's credentials. Written with each new one and expected to be as it was read: no two get the
- * same number, and none slips in between the count of those that are there and the write.
+ * The counters of a workspace's credentials. Each new credential changes them, and expects them as they were read. So
+ * no two credentials get the same number, and none slips in between the count and the write.
  */
 const orderSchema = lazily(() =>
   z.strictObject({
-    /** How many were ever made: the place of the next one in the list. */
+    /** The number of credentials that were ever made: the rank of the next one. */
     made: z.int().nonnegative(),
     /** By provider: the `sort_order` of the next one. */
     next: z.record(z.string(), z.int().nonnegative()),

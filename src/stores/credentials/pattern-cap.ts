@@ -1,8 +1,8 @@
+import { createLock } from '../../base/async/lock.ts';
 import type { GatewayError } from '../../base/errors.ts';
-import { createLock } from '../../base/lock.ts';
 import { refusal } from '../../base/refusal.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import type { StoredCredential } from '../../schema/credential.ts';
+import type { StoredCredential } from '../../schema/tenants/credential.ts';
 
 /**
  * Caps the patterns of a workspace. Every request of the workspace is compared with all of its different patterns with
@@ -10,7 +10,7 @@ import type { StoredCredential } from '../../schema/credential.ts';
  */
 export interface PatternCap {
   /**
-   * Writes a credential, if its patterns fit among those of the others. Changes with patterns go one after the other.
+   * Writes a credential, if its patterns fit among those of the others. Changes with patterns take turns.
    * @param id  of a credential that is replaced; null: a new one
    * @throws GatewayError invalid_request (400); nothing is then written
    */
@@ -23,7 +23,7 @@ export interface PatternCap {
 }
 
 export interface PatternCapDeps {
-  /** All credentials of a workspace, as the store has them. */
+  /** Reads all credentials of a workspace from the store. */
   readAll: (workspaceId: WorkspaceId) => Promise<readonly StoredCredential[]>;
   max: number;
 }

@@ -4,8 +4,9 @@ export const pageSize = 100;
 const maxRestarts = 5;
 
 /**
- * All of a list, in pages. Each page begins with the last record of the one before: where that is not so, something was
- * removed meanwhile and something else has slipped past between two pages, so that it is read again from the start.
+ * Reads a whole list in pages. Each page begins with the last record of the page before. If that record is not there,
+ * another was removed meanwhile, and the next one may have slipped into the earlier page. Then the list is read again
+ * from the start.
  */
 export async function readAll<T>(
   list: (page: Page) => Promise<{ records: T[]; total: number }>,
@@ -19,7 +20,7 @@ export async function readAll<T>(
       const { records, total } = await list({ offset, limit: pageSize });
       const [first, ...more] = records;
       if (last === undefined) all.push(...records);
-      // A list that changes all the time is taken as it was seen.
+      // A list that keeps changing is returned as it was seen.
       else if (restart < maxRestarts && (first === undefined || idOf(first) !== idOf(last))) break;
       else all.push(...more);
       if (all.length >= total || records.length < pageSize) return all;

@@ -8,8 +8,8 @@ const maxRaces = 20;
 const batchSize = 100;
 
 /**
- * Not by the collection, which would read what is there: what is damaged can be deleted, too.
- * @returns false: nothing
+ * Deletes without the collection, which would read the record: a damaged record can be deleted, too.
+ * @returns false: there was no record
  */
 export async function removeCredential(storage: Storage, workspaceId: WorkspaceId, id: string): Promise<boolean> {
   const at = { partition: workspaceId, kind: credentialKind, id };
@@ -21,7 +21,7 @@ export async function removeCredential(storage: Storage, workspaceId: WorkspaceI
   throw tooManyAtOnce();
 }
 
-/** The ids of all that were there, in batches, each as soon as it is wiped. */
+/** Deletes all credentials in batches. Yields the ids of each batch as soon as it is deleted. */
 export async function* removeAllCredentials(storage: Storage, workspaceId: WorkspaceId): AsyncGenerator<string[]> {
   for (;;) {
     const { records } = await storage.list(workspaceId, credentialKind, { offset: 0, limit: batchSize });

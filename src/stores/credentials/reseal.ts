@@ -1,12 +1,11 @@
-import type { StoredCredential } from '../../schema/credential.ts';
+import type { StoredCredential } from '../../schema/tenants/credential.ts';
 import type { Collection } from '../collection.ts';
-import type { Vault } from '../vault.ts';
+import type { Vault } from '../vault/index.ts';
 
 /**
- * Seals a credential's secret with the current master key. What somebody else changed since it was read stays as they
- * left it.
- * @returns whether it is now as we sealed it; false: it was changed or deleted meanwhile
- * @throws as `Vault.reseal`, and the store
+ * Seals a credential's secret with the current master key. A change that somebody else has made since the read stays.
+ * @returns true: the record has our seal; false: the credential was changed or deleted meanwhile
+ * @throws the errors of `Vault.reseal` and of the store
  */
 export async function resealCredential(
   { collection, vault }: { collection: Collection<StoredCredential>; vault: Vault },

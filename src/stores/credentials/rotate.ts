@@ -1,21 +1,21 @@
 import { isGatewayError } from '../../base/errors.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import { type StoredCredential, storedCredentialSchema } from '../../schema/credential.ts';
+import { type StoredCredential, storedCredentialSchema } from '../../schema/tenants/credential.ts';
 import type { PerWorkspace } from '../collection.ts';
 import type { Storage } from '../storage/storage.ts';
 import { noMasterKey } from '../vault/errors.ts';
-import type { Vault } from '../vault.ts';
+import type { Vault } from '../vault/index.ts';
 import { readAll } from './read-all.ts';
 import { credentialKind } from './record.ts';
 import { resealCredential } from './reseal.ts';
 
-/** What a rotation came to. */
+/** The result of a rotation. */
 export interface Rotation {
-  /** Credentials looked at. */
+  /** The number of credentials that were read. */
   checked: number;
-  /** Sealed anew, with the current secret. */
+  /** The number of credentials that were sealed anew with the current secret. */
   resealed: number;
-  /** Ids of those that will not open: none of the secrets is theirs, or they are damaged. */
+  /** Ids of the credentials that do not open: no configured secret opens them, or they are damaged. */
   failed: string[];
 }
 
@@ -23,18 +23,19 @@ export interface RotationDeps {
   storage: Storage;
   credentials: PerWorkspace<StoredCredential>;
   vault: Vault;
-  /** All that there are. */
+  /** All workspaces. */
   workspaces: () => AsyncIterable<WorkspaceId>;
 }
 
-/** So many at once: requests go on beside it. */
+/** The number of credentials that are resealed at once. It is small, because requests go on meanwhile. */
 const batchSize = 8;
 
 /**
- * Seals every credential of every workspace with the current master key; afterwards no earlier one is needed. It may be
- * broken off and called again at any time, also from several processes: what is done is not done twice.
- * @param signal  breaks it off between two batches
- * @throws GatewayError unavailable (503) when there is no master key, or it or the store is out of reach
+ * Seals every credential of every workspace with the current master key. Afterwards no earlier master key is needed. A
+ * rotation may be interrupted and called again at any time, also by several processes: it skips what is done.
+ * @param signal  interrupts the rotation between two batches
+ * @throws GatewayError unavailable (503) when there is no master key, or when the key service or the store is out of
+ * reach
  */
 export async function rotateCredentials(deps: RotationDeps, signal?: AbortSignal): Promise<Rotation> {
   const { storage, vault, workspaces } = deps;
@@ -79,7 +80,7 @@ function read(text: string): StoredCredential | null {
   try {
     return storedCredentialSchema().parse(JSON.parse(text));
   } catch {
-    // Its content may be a secret; that it will not do is all there is to say.
+    // The error is dropped: the text of a damaged record may be a secret.
     return null;
   }
 }

@@ -12,12 +12,13 @@ const keptHold = lazily(() =>
 );
 
 /**
- * Sums and holds as they are written: complete, or only those that have changed. What is held follows from the holds.
+ * Sums and holds in their stored form: all of them, or only those that have changed. The held amount follows from the
+ * holds.
  */
 export const keptBooksSchema = lazily(() => z.strictObject({ sums: z.array(keptSum()), holds: z.array(keptHold()) }));
 export interface KeptBooks extends z.infer<ReturnType<typeof keptBooksSchema>> {}
 
-/** The books, complete. */
+/** Writes all of the books. */
 export function keepAll({ sums, holds }: Books): KeptBooks {
   return {
     sums: Array.from(sums.values(), keepSum),
@@ -25,7 +26,7 @@ export function keepAll({ sums, holds }: Books): KeptBooks {
   };
 }
 
-/** What has changed in the books, with its values of now. */
+/** Writes the changed sums and holds with their present values. */
 export function keepChanged({ holds }: Books, changes: Changes): KeptBooks {
   return {
     sums: Array.from(changes.sums, keepSum),
@@ -70,7 +71,7 @@ export function restore(books: Books, written: readonly KeptBooks[]): void {
 }
 
 /**
- * Raises sums to what somebody else has written, where that is more, so that writing them over takes nothing away.
+ * Raises sums to the stored ones where those are higher, so that writing the sums takes nothing away.
  * @param written  in the order in which it was written
  */
 export function raise(books: Books, written: readonly KeptBooks[]): void {

@@ -5,25 +5,28 @@ import type { KeyvEntries } from '../storage/keyv-entries.ts';
 import { type KeptBooks, keepAll, keepChanged, keptBooksSchema, raise, restore } from './kept-books.ts';
 import type { Books, Changes } from './memory.ts';
 
-/** Changes that are written one by one before the books are written as a whole. */
+/** The number of changes that are written one by one before the books are written as a whole. */
 export const journalSlots = 16;
-/** Versions whose changes have keys of their own: a process that is just ending writes over none of its successor's. */
+/**
+ * The number of versions whose changes have keys of their own: a process that is just ending must not overwrite the
+ * changes of its successor.
+ */
 const keyedVersions = 4;
 
 /** The books as a whole. */
 const snapshotSchema = lazily(() => z.strictObject({ version: z.int().min(1), books: keptBooksSchema() }));
 interface Snapshot extends z.infer<ReturnType<typeof snapshotSchema>> {}
 const nothing: Snapshot = { version: 0, books: { sums: [], holds: [] } };
-/** Changes to the books of that version; of another version: left over from before. */
+/** Changes to the books of one version. Changes of another version are left over from before. */
 const changesSchema = lazily(() => z.strictObject({ of: z.int().min(1), changed: keptBooksSchema() }));
 
 export interface JournalOptions {
   entries: KeyvEntries;
-  /** Of the keys of this workspace. */
+  /** The beginning of all keys of this workspace. */
   prefix: string;
-  /** Filled while the journal is opened. */
+  /** The books, which `openJournal` fills. */
   books: Books;
-  /** Called when somebody else has written the books, before they are written over. */
+  /** Called when somebody else has written the books, before this journal overwrites them. */
   onForeignWriter: () => void;
 }
 
@@ -55,12 +58,12 @@ export async function openJournal({ entries, prefix, books, onForeignWriter }: J
   const keysOf = (ofVersion: number) =>
     Array.from({ length: journalSlots }, (_, at) => `${prefix}change-${ofVersion % keyedVersions}-${at}`);
   const stored = await readWhole();
-  /** Of the books in the store; 0: there are none. */
+  /** The version of the books in the store; 0: there are none. */
   let version = stored.version;
-  /** The version of a write that failed, and may have arrived all the same. */
+  /** The version of a failed write, which may have arrived nevertheless. */
   let triedVersion = version;
   let slotKeys = keysOf(version);
-  /** Where the next changes are written; `journalSlots`: all is written as a whole. */
+  /** The place of the next change; `journalSlots`: the next write is the whole. */
   let slot = journalSlots;
   let current: Promise<void> | null = null;
   let coming: Promise<void> | null = null;
@@ -76,7 +79,7 @@ export async function openJournal({ entries, prefix, books, onForeignWriter }: J
     return whole === undefined ? nothing : parsed(snapshotSchema(), whole);
   }
 
-  /** The books as a whole, and then what has changed since. */
+  /** Reads the whole books, and then the changes since. */
   async function readAll({ version: of, books: whole }: Snapshot): Promise<KeptBooks[]> {
     const written = [whole];
     for (const one of of === 0 ? [] : await entries.read(keysOf(of))) {
@@ -150,7 +153,7 @@ export async function openJournal({ entries, prefix, books, onForeignWriter }: J
     },
     async remove() {
       await (coming ?? current)?.catch(() => undefined);
-      // First the whole: changes without it have no effect.
+      // The whole goes first: changes without it have no effect.
       await entries.remove(wholeKey);
       const keys = Array.from({ length: keyedVersions }, (_, one) => keysOf(one)).flat();
       const found = await entries.read(keys);

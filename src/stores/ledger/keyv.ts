@@ -8,19 +8,18 @@ import type { Ledger, LedgerOptions } from './ledger.ts';
 import { openBooks } from './memory.ts';
 
 export interface KeyvLedgerOptions extends Pick<LedgerOptions, 'onLostHold'> {
-  /** Of leases too: a Keyv has no clock of its own. */
+  /** The clock of leases as well: a Keyv has no clock of its own. */
   clock: Clock;
   logger?: StoreLogger | null;
 }
 
 /**
- * A ledger over any Keyv, for one process. Its books are in memory, where a step is atomic. A step is answered only
- * when what it has changed is in the Keyv, so what was answered survives the end of the process. The books of a
- * workspace are read at its first use. Another process on the same store has books of its own, and each writes over the
- * other's.
+ * A ledger over any Keyv, for one process. Its books are in memory, where a step is atomic. A step resolves only when
+ * its changes are in the Keyv, so a confirmed step survives the end of the process. The books of a workspace are read
+ * at the first use. Another process on the same store has books of its own, and each overwrites those of the other.
  *
- * What ended holds and additions leave behind for repeated calls is in memory only: a call is repeated only by the
- * process that made it. For the same reason a renewal writes nothing: after a restart, nobody is left who renews.
+ * The memory of ended holds and additions, for repeated calls, is not written: only the process that made a call
+ * repeats it. For the same reason a renewal writes nothing: after a restart, nobody renews the old holds.
  * @param kv  called at the first use
  */
 export function keyvLedger(kv: () => Keyv | Promise<Keyv>, { onLostHold, clock, logger }: KeyvLedgerOptions): Ledger {
@@ -43,7 +42,8 @@ export function keyvLedger(kv: () => Keyv | Promise<Keyv>, { onLostHold, clock, 
   async function open(workspaceId: WorkspaceId): Promise<Journal> {
     try {
       const opened = await kv();
-      // No time limit here: a write that was given up might arrive later. The caller's own limit still ends its wait.
+      // There is no time limit here: a write that was given up might arrive later. The caller's limit still ends its
+      // wait.
       entries ??= keyvEntries(opened, { clock, timeoutMs: null });
       return await openJournal({
         entries,
@@ -66,7 +66,7 @@ export function keyvLedger(kv: () => Keyv | Promise<Keyv>, { onLostHold, clock, 
     return opening;
   }
 
-  /** Takes a step in memory, and answers when it is written. */
+  /** Takes a step in memory, and resolves when the step is written. */
   async function step<T>(workspaceId: WorkspaceId, take: () => Promise<T>): Promise<T> {
     const journal = await journalOf(workspaceId);
     const result = await take();
@@ -80,6 +80,7 @@ export function keyvLedger(kv: () => Keyv | Promise<Keyv>, { onLostHold, clock, 
     release: (workspaceId, id) => step(workspaceId, () => inMemory.release(workspaceId, id)),
     renew: (workspaceId, ...leases) => step(workspaceId, () => inMemory.renew(workspaceId, ...leases)),
     expire: (workspaceId) => step(workspaceId, () => inMemory.expire(workspaceId)),
+    lost: (workspaceId, sinceMs) => step(workspaceId, async () => (await inMemory.lost?.(workspaceId, sinceMs)) ?? []),
     add: (workspaceId, ...amounts) => step(workspaceId, () => inMemory.add(workspaceId, ...amounts)),
     read: (workspaceId, windows) => step(workspaceId, () => inMemory.read(workspaceId, windows)),
     async forget(workspaceId) {

@@ -1,16 +1,16 @@
 import type { Interval } from '../../base/windows.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import type { BudgetSettings } from '../../schema/settings.ts';
+import type { BudgetSettings } from '../../schema/settings/settings.ts';
 
 export type { Interval };
 
 /** A period whose spending is added up. UTC. */
-export interface Window {
+export interface SpendingWindow {
   /**
    * The account: `workspace`, or `key:<hash>` for one api key. The suffix `:byok` counts the use of BYOK credentials.
    */
   account: string;
-  /** How often the limit resets. */
+  /** The interval after which the limit resets. */
   interval: Interval;
   /** Epoch ms, inclusive; 0 for a lifetime. */
   startMs: number;
@@ -18,22 +18,25 @@ export interface Window {
   endMs: number | null;
 }
 
-export interface LimitedWindow extends Window {
+/** A window with the limit that a budget or a key sets for it. */
+export interface LimitedWindow extends SpendingWindow {
   /** Integer nano-USD. */
   limitNanoUsd: number;
-  /** The guardrail that has set the limit, for errors: no ledger needs it. Absent: no guardrail has. */
+  /** The guardrail that has set the limit, for error messages. The ledger does not use it. Absent: no guardrail has. */
   guardrail?: { id: string; name: string };
 }
 
+/** The money that is spent and held in a window. */
 export interface WindowState {
-  /** Settled. Integer nano-USD. */
+  /** The settled amount, integer nano-USD. */
   spentNanoUsd: number;
-  /** Held and not settled yet. Integer nano-USD. */
+  /** The amount that is held and not settled yet, integer nano-USD. */
   heldNanoUsd: number;
 }
 
+/** An amount to be held, and the windows that it must fit into. */
 export interface HoldRequest {
-  /** A UUID that was never used before. */
+  /** An id that was never used before: one line of at most some 200 characters. */
   id: string;
   /** The workspace that pays. */
   workspaceId: WorkspaceId;
@@ -58,23 +61,33 @@ export type EndOutcome =
   /** There is no such hold: it was never made, or the store has lost it. Nothing is booked. */
   | 'unknown';
 
-/** An amount that is booked without a hold. */
-export interface Addition {
-  /** The window that is added to. */
-  window: Window;
-  /** What is added, in integer nano-USD. */
+/** An amount to book without a hold. */
+export interface SpendingAddition {
+  /** The window in which the amount is booked. */
+  window: SpendingWindow;
+  /** The amount, in integer nano-USD. Negative: it takes back an earlier addition. */
   nanoUsd: number;
+}
+
+/** A hold that has expired and was not settled since. */
+export interface LostHold {
+  /** The id that was given to `hold`. */
+  id: string;
+  /** The amount that the expiry has charged, integer nano-USD. */
+  chargedNanoUsd: number;
+  /** The time of the expiry by the clock of the store, epoch ms. */
+  expiredAtMs: number;
 }
 
 /**
  * Holds money before it is spent, and books the cost afterwards, per workspace. Every method is one atomic step, for
  * any number of processes. A method may be repeated when the outcome of a call is unknown: nothing is booked twice.
  *
- * Leases, and all that is kept for a while, follow one clock for all processes: that of the store. A process whose
- * clock is wrong must not end the holds of others. Only the windows come from the caller.
+ * Leases, and everything that is kept for a while, follow the clock of the store, which is the same for all processes.
+ * A process whose clock is wrong must not end the holds of others. Only the windows come from the caller.
  *
- * For each hold that is made, at every instant and in every window: spent + held + amount <= limit. Spending stays when
- * limits change, and does not disappear when a window ends: an ended window is kept for at least 40 days.
+ * For each new hold, at every instant and in every window: spent + held + amount <= limit. Spending stays when limits
+ * change. It also stays when a window ends: an ended window is kept for at least 40 days.
  */
 export interface Ledger {
   /**
@@ -84,8 +97,8 @@ export interface Ledger {
   hold(request: HoldRequest): Promise<HoldOutcome>;
   /**
    * Ends a hold: books the actual cost in all of its windows, also if that is more than the held amount. The id is
-   * remembered for a day, but only the last 100,000 of a workspace. So when the result of a settlement is not known,
-   * the next one tells whether it was booked.
+   * remembered for a day, but only the last 100,000 ids of a workspace. So when the result of a settlement got lost, a
+   * second call tells whether the first was booked.
    */
   settle(workspaceId: WorkspaceId, id: string, actualNanoUsd: number): Promise<EndOutcome>;
   /**
@@ -93,7 +106,7 @@ export interface Ledger {
    * release, it is refused.
    */
   release(workspaceId: WorkspaceId, id: string): Promise<EndOutcome>;
-  /** Extends the lease of existing holds: it ends `leaseMs` from now, or later where it did so before. */
+  /** Extends the lease of existing holds: the lease ends `leaseMs` from now, or later where it already ended later. */
   renew(workspaceId: WorkspaceId, ids: readonly string[], leaseMs: number): Promise<void>;
   /**
    * Ends the holds whose lease has ended because their process died. The held amount is charged or released, as
@@ -101,10 +114,16 @@ export interface Ledger {
    * @returns the number of expired holds
    */
   expire(workspaceId: WorkspaceId): Promise<number>;
+  /**
+   * Ends lost holds first. Then lists the holds that have expired within a day and were not settled since. Absent: the
+   * expiry charges only the windows in which the holds were made.
+   * @param sinceMs  only holds that have expired at this instant or later, by the clock of the store
+   */
+  lost?(workspaceId: WorkspaceId, sinceMs: number): Promise<LostHold[]>;
   /** Books amounts without a hold. `id` is a UUID: within a day, a second call with the same id does nothing. */
-  add(workspaceId: WorkspaceId, id: string, additions: readonly Addition[]): Promise<void>;
-  /** The state of windows, in the order asked, after lost holds have expired. */
-  read(workspaceId: WorkspaceId, windows: readonly Window[]): Promise<WindowState[]>;
+  add(workspaceId: WorkspaceId, id: string, additions: readonly SpendingAddition[]): Promise<void>;
+  /** Ends lost holds first. Then returns the state of the windows, in the order asked. */
+  read(workspaceId: WorkspaceId, windows: readonly SpendingWindow[]): Promise<WindowState[]>;
   /** Deletes all data of a deleted workspace. */
   forget(workspaceId: WorkspaceId): Promise<void>;
 }
@@ -116,16 +135,18 @@ export interface RequestSteps {
 }
 
 export interface LedgerOptions extends Pick<BudgetSettings, 'onLostHold'> {
-  /** Replaces the clock of the store. Epoch ms. Default: the server's clock; for a file, that of this machine. */
+  /**
+   * Replaces the clock of the store. Returns epoch ms. Default: the server's clock; for a file, that of this machine.
+   */
   now?: (() => number) | undefined;
 }
 
-/** How long ended windows are kept. */
+/** The time for which ended windows are kept. */
 export const keepWindowsMs = 40 * 86_400_000;
-/** How long the ids of ended holds and of additions are remembered. */
+/** The time for which the ids of ended holds and of additions are remembered. */
 export const keepEndedMs = 86_400_000;
 /**
- * The most settled ids that are remembered per workspace. Some 15 MB. A settlement whose result got lost is repeated
+ * The most settled ids that are remembered per workspace. Some 30 MB. A settlement whose result got lost is repeated
  * within a minute, so 1,600 settlements per second would have to follow it before its id is forgotten. Its cost would
  * then be booked twice.
  */

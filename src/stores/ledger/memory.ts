@@ -9,11 +9,11 @@ import {
   type Ledger,
   type LedgerOptions,
   type RequestSteps,
-  type Window,
+  type SpendingWindow,
   type WindowState,
 } from './ledger.ts';
 
-/** A window's money. */
+/** The money of a window. */
 export interface Sum extends WindowState {
   readonly key: string;
   /** null: the window is never dropped. */
@@ -32,7 +32,7 @@ interface Expired {
   atMs: number;
 }
 
-/** What has changed since it was last written elsewhere. */
+/** The changes since the books were last written elsewhere. */
 export interface Changes {
   sums: Set<Sum>;
   /** The ids of holds that were made or have ended. */
@@ -43,11 +43,11 @@ export interface Changes {
 export interface Books {
   sums: Map<string, Sum>;
   holds: Map<string, LiveHold>;
-  /** In order of expiry. */
+  /** The expired holds, in order of expiry. */
   expired: Map<string, Expired>;
   /** The ids of releases and additions, with their times; in order of arrival. */
   seen: Map<string, number>;
-  /** No lease ends before this time. */
+  /** The earliest time at which a lease may end. */
   nextExpiryMs: number;
   /** The time of the next search for old windows. */
   nextSweepMs: number;
@@ -58,13 +58,13 @@ export interface Books {
 const sweepMs = 3_600_000;
 
 /**
- * The most remembered ids, even if they are less than a day old: so many releases and additions per workspace, and so
- * many settlements in all. In one process, a later message overtakes an earlier one by at most a turn of the event
- * loop. Longer memory only serves a caller that repeats a call.
+ * The most ids that are remembered, even if they are less than a day old: so many releases and additions per workspace,
+ * and so many settlements in all. In one process, a later message overtakes an earlier one by at most a turn of the
+ * event loop. A longer memory only serves a caller that repeats a call.
  */
 export const maxSeen = 10_000;
 
-/** A ledger within one process. Every step is synchronous and therefore atomic. New entries make old ones drop out. */
+/** A ledger within one process. Every step is synchronous and therefore atomic. New entries push out old ones. */
 export function memoryLedger(options: LedgerOptions): Ledger {
   const { ledger, steps } = createLedger(options, false);
   local.set(ledger, steps);
@@ -72,8 +72,9 @@ export function memoryLedger(options: LedgerOptions): Ledger {
 }
 
 /**
- * The same ledger for somebody who writes its books elsewhere. A method has taken its step when it returns its promise.
- * @returns `booksOf`: the books of a workspace, which collect what changes
+ * The same ledger for a caller that writes the books elsewhere. A method has taken its step when it returns its
+ * promise.
+ * @returns `booksOf`: the books of a workspace, which collect their changes
  */
 export function openBooks(options: LedgerOptions): { ledger: Ledger; booksOf(workspaceId: WorkspaceId): Books } {
   const { ledger, booksOf } = createLedger(options, true);
@@ -82,7 +83,9 @@ export function openBooks(options: LedgerOptions): { ledger: Ledger; booksOf(wor
 
 function createLedger({ onLostHold, now = Date.now }: LedgerOptions, keepsChanges: boolean) {
   const workspaces = new Map<string, Books>();
-  /** The ids of settled holds with their workspaces; of all workspaces, so that their number has a limit. */
+  /**
+   * The ids of settled holds with their workspaces. One map for all workspaces, so that the number of ids has a limit.
+   */
   let settled = new Map<string, WorkspaceId>();
   let settledBefore = settled;
   const wasSettled = (id: string, workspaceId: WorkspaceId) =>
@@ -161,6 +164,12 @@ function createLedger({ onLostHold, now = Date.now }: LedgerOptions, keepsChange
     return 'late';
   }
 
+  function expiredBooks(workspaceId: WorkspaceId): Books {
+    const books = open(workspaceId);
+    expire(books, now());
+    return books;
+  }
+
   const steps: RequestSteps = {
     hold(request) {
       const books = open(request.workspaceId);
@@ -197,6 +206,12 @@ function createLedger({ onLostHold, now = Date.now }: LedgerOptions, keepsChange
     async expire(workspaceId) {
       return expire(open(workspaceId), now());
     },
+    async lost(workspaceId, sinceMs) {
+      const { expired } = expiredBooks(workspaceId);
+      return [...expired]
+        .filter(([, { atMs }]) => atMs >= sinceMs)
+        .map(([id, { chargedNanoUsd, atMs }]) => ({ id, chargedNanoUsd, expiredAtMs: atMs }));
+    },
     async add(workspaceId, id, additions) {
       const books = open(workspaceId);
       const key = `add:${id}`;
@@ -206,9 +221,7 @@ function createLedger({ onLostHold, now = Date.now }: LedgerOptions, keepsChange
       for (const { window, nanoUsd } of additions) book(books, [sumOf(books, window, nowMs)], nanoUsd, 0);
     },
     async read(workspaceId, windows) {
-      const books = open(workspaceId);
-      expire(books, now());
-      return statesOf(books, windows);
+      return statesOf(expiredBooks(workspaceId), windows);
     },
     async forget(workspaceId) {
       workspaces.delete(workspaceId);
@@ -217,10 +230,10 @@ function createLedger({ onLostHold, now = Date.now }: LedgerOptions, keepsChange
   return { ledger, steps, booksOf: open };
 }
 
-/** Kept outside of the ledger objects: code that wraps a ledger must see all calls to it, so a wrapper has no entry. */
+/** Not a property of the ledger: code that wraps a ledger must see all calls to it, so a wrapper has no entry. */
 const local = new WeakMap<Ledger, RequestSteps>();
 
-/** The steps that every request needs. Without promises for a ledger that `memoryLedger` made. */
+/** The steps that every request needs. They return no promises for a ledger that `memoryLedger` made. */
 export function requestSteps(ledger: Ledger): RequestSteps {
   return local.get(ledger) ?? ledger;
 }
@@ -229,9 +242,9 @@ const zero: WindowState = { spentNanoUsd: 0, heldNanoUsd: 0 };
 const isHeld: HoldOutcome = { isHeld: true };
 
 /** All requests with the same limit share its window objects, so the key of each is made once. */
-const keys = new WeakMap<Window, string>();
+const keys = new WeakMap<SpendingWindow, string>();
 
-function keyOf(window: Window): string {
+function keyOf(window: SpendingWindow): string {
   let key = keys.get(window);
   if (key === undefined) {
     key = `${window.interval} ${window.startMs} ${window.account}`;
@@ -240,7 +253,7 @@ function keyOf(window: Window): string {
   return key;
 }
 
-function sumOf(books: Books, window: Window, nowMs: number): Sum {
+function sumOf(books: Books, window: SpendingWindow, nowMs: number): Sum {
   const key = keyOf(window);
   let sum = books.sums.get(key);
   if (!sum) {
@@ -267,7 +280,7 @@ function book({ changes }: Books, sums: readonly Sum[], spentNanoUsd: number, he
   }
 }
 
-function statesOf({ sums }: Books, windows: readonly Window[]): WindowState[] {
+function statesOf({ sums }: Books, windows: readonly SpendingWindow[]): WindowState[] {
   return windows.map((window) => {
     const { spentNanoUsd, heldNanoUsd } = sums.get(keyOf(window)) ?? zero;
     return { spentNanoUsd, heldNanoUsd };
@@ -280,7 +293,7 @@ function see({ seen }: Books, id: string, nowMs: number): void {
   dropOld(seen, (atMs) => atMs + keepEndedMs <= nowMs || seen.size > maxSeen);
 }
 
-/** Drops entries from the front, as long as they are old. */
+/** Drops old entries from the front, until one is not old. */
 function dropOld<T>(inOrder: Map<string, T>, isOld: (value: T) => boolean): void {
   for (const [id, value] of inOrder) {
     if (!isOld(value)) return;

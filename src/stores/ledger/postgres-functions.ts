@@ -1,4 +1,4 @@
-import { type Definition, defineFunction, lockFor, type PostgresNames } from '../storage/postgres-sql.ts';
+import { type Definition, defineFunction, lockFor, type PostgresNames } from '../storage/postgres/sql.ts';
 import { expireBatch, keepEndedMs, keepWindowsMs, maxSettled } from './ledger.ts';
 import { ledgerNames } from './postgres-tables.ts';
 
@@ -8,7 +8,7 @@ const sweepBatch = 50;
 const settledBatch = 4;
 
 const ofWorkspace = 'namespace = p_namespace AND workspace = p_workspace';
-/** As the index has it in which they are numbered. */
+/** The same expression as in the index of settled ids, so that the server uses the index. */
 const ofSettled = `(namespace || ' ' || workspace) = (p_namespace || ' ' || p_workspace)`;
 const ofStep = `${ofWorkspace} AND id = v_step->>'id'`;
 const isDue = `${ofWorkspace} AND ended_ms IS NULL AND lease_until_ms <= p_now`;
@@ -269,6 +269,18 @@ BEGIN
     WHEN 'expire' THEN
       RETURN NEXT to_jsonb(${expire}(p_namespace, p_workspace, p_charges, v_now));
 
+    WHEN 'lost' THEN
+      PERFORM ${expire}(p_namespace, p_workspace, p_charges, v_now);
+      RETURN NEXT (
+        SELECT coalesce(
+          jsonb_agg(jsonb_build_object('id', id, 'chargedNanoUsd', charged, 'expiredAtMs', ended_ms)),
+          '[]'
+        )
+        FROM ${holds}
+        WHERE ${ofWorkspace} AND state = 'expired' AND ended_ms >= (v_step->>'sinceMs')::bigint
+          AND ended_ms > v_now - ${keepEndedMs}
+      );
+
     WHEN 'add' THEN
       INSERT INTO ${additions} (namespace, workspace, id, at_ms)
         VALUES (p_namespace, p_workspace, v_step->>'id', v_now) ON CONFLICT DO NOTHING;
@@ -299,8 +311,8 @@ END`,
 }
 
 /**
- * The rows of some ids, each looked up for itself. With `id = ANY (…)` the server might read all rows of the workspace,
- * also those that were deleted a moment ago.
+ * The rows of some ids. A lateral join looks up each id by itself. With `id = ANY (…)` the server might read all rows
+ * of the workspace, also those that were deleted a moment ago.
  */
 function each(table: string, ids: string): string {
   return `unnest(${ids}) AS one (one_id), LATERAL (

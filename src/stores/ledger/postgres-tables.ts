@@ -1,4 +1,4 @@
-import type { Definition, PostgresNames } from '../storage/postgres-sql.ts';
+import type { Definition, PostgresNames } from '../storage/postgres/sql.ts';
 
 /** The names of the ledger's tables and functions, quoted for SQL. */
 export interface LedgerNames {
@@ -22,20 +22,21 @@ export function ledgerNames(names: PostgresNames): LedgerNames {
     book: names.of('book_1'),
     expire: names.of('expire_1'),
     states: names.of('states_1'),
-    take: names.of('take_3'),
+    take: names.of('take_4'),
   };
 }
 
 /**
- * A hold is `held`; then it is removed, or becomes `expired` or `released`. `charged` is the amount that its expiry
- * cost. For additions and settled holds, only the ids are kept; settled ones are numbered in order.
+ * The tables of the ledger. A hold is `held`; later its row is removed, or becomes `expired` or `released`. `charged`
+ * is the amount that its expiry has charged. Additions and settled holds leave only their ids; settled ids are numbered
+ * in order.
  */
 export function defineLedgerTables(names: PostgresNames): Definition[] {
   const { windows, holds, additions, settled } = ledgerNames(names);
   const keys = (...columns: string[]) => columns.map((column) => `${column} text COLLATE "C" NOT NULL`).join(', ');
   const table = (name: string, ...text: string[]): Definition => ({ kind: 'table', name, text });
   return [
-    // Windows are written all the time. With free space in the page, an updated row stays there, and no index changes.
+    // Windows are written all the time. With free space in its page, an updated row stays there, and no index changes.
     table(
       windows,
       `CREATE TABLE ${windows} (
@@ -82,7 +83,7 @@ export function defineLedgerTables(names: PostgresNames): Definition[] {
         at_ms bigint NOT NULL,
         PRIMARY KEY (namespace, workspace, id)
       )`,
-      // Not of the two columns: the server might then look for an id among all of the workspace.
+      // One joined expression: with two columns, the server might look for an id among all ids of the workspace.
       `CREATE INDEX ${names.index('settled_number')} ON ${settled} ((namespace || ' ' || workspace), number)`,
     ),
   ];

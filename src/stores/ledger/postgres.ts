@@ -1,16 +1,17 @@
 import { batched } from '../batch.ts';
-import type { PostgresConnection } from '../storage/postgres-connection.ts';
-import { codeOf } from '../storage/postgres-pool.ts';
-import type { PostgresNames } from '../storage/postgres-sql.ts';
+import type { PostgresConnection } from '../storage/postgres/connection.ts';
+import { codeOf } from '../storage/postgres/pool.ts';
+import type { PostgresNames } from '../storage/postgres/sql.ts';
 import type {
-  Addition,
   EndOutcome,
   HoldOutcome,
   HoldRequest,
   Ledger,
   LedgerOptions,
   LimitedWindow,
-  Window,
+  LostHold,
+  SpendingAddition,
+  SpendingWindow,
   WindowState,
 } from './ledger.ts';
 import { ledgerNames } from './postgres-tables.ts';
@@ -21,8 +22,9 @@ type OtherStep =
   | { kind: 'release'; id: string }
   | { kind: 'renew'; ids: readonly string[]; leaseMs: number }
   | { kind: 'expire' }
-  | { kind: 'add'; id: string; additions: readonly Addition[] }
-  | { kind: 'read'; windows: readonly Window[] }
+  | { kind: 'lost'; sinceMs: number }
+  | { kind: 'add'; id: string; additions: readonly SpendingAddition[] }
+  | { kind: 'read'; windows: readonly SpendingWindow[] }
   | { kind: 'forget' };
 type Step = Hold | Settlement | OtherStep;
 
@@ -30,12 +32,12 @@ type Step = Hold | Settlement | OtherStep;
 const maxSteps = 128;
 
 /**
- * One function runs the steps of one workspace in one transaction, under a lock of that workspace. No transaction waits
- * for two locks, so there is no deadlock.
+ * A ledger in PostgreSQL. One function runs the steps of one workspace in one transaction, under a lock of that
+ * workspace. No transaction waits for two locks, so there is no deadlock.
  *
  * While steps of a workspace are in flight, its next steps wait here and are then sent together. So many requests at
  * the same time cost one transaction after another, not a connection each. Holds and settlements of one call share
- * their statements: settlements come first, so that holds find what they free.
+ * their statements: settlements come first, so that holds find the money that they free.
  */
 export function postgresLedger(
   connection: PostgresConnection,
@@ -71,7 +73,7 @@ export function postgresLedger(
       holds.map(({ leaseMs }) => Math.floor(leaseMs)),
       groupOf,
     ];
-    // No step does anything twice, so the call is repeated when the connection was lost.
+    // A repeated step changes nothing, so the call is repeated when the connection was lost.
     const results = await connection.call(take, values, true);
     const found = new Map<Step, unknown>();
     for (const [at, step] of [...settlements, ...holds, ...others].entries()) {
@@ -87,6 +89,8 @@ export function postgresLedger(
     release: (workspaceId, id) => ask(workspaceId, { kind: 'release', id }) as Promise<EndOutcome>,
     renew: (workspaceId, ids, leaseMs) => ask(workspaceId, { kind: 'renew', ids, leaseMs }) as Promise<void>,
     expire: (workspaceId) => ask(workspaceId, { kind: 'expire' }) as Promise<number>,
+    lost: (workspaceId, sinceMs) =>
+      ask(workspaceId, { kind: 'lost', sinceMs: Math.floor(sinceMs) }) as Promise<LostHold[]>,
     add: (workspaceId, id, additions) => ask(workspaceId, { kind: 'add', id, additions }) as Promise<void>,
     read: (workspaceId, windows) => ask(workspaceId, { kind: 'read', windows }) as Promise<WindowState[]>,
     forget: (workspaceId) => ask(workspaceId, { kind: 'forget' }) as Promise<void>,
@@ -95,19 +99,19 @@ export function postgresLedger(
 
 /** Holds in the same windows with the same limits. */
 interface Group {
-  windows: Window[];
-  /** Of each of its windows: the position among all windows, from 1. */
+  windows: SpendingWindow[];
+  /** For each window: its position among all windows, from 1. */
   at: number[];
   limits: number[];
 }
 
 /** Requests with the same limits share their list of windows, so most holds of a call are in one group. */
-function grouped(holds: readonly Hold[]): { windows: Window[]; groups: Group[]; groupOf: number[] } {
-  const windows: Window[] = [];
+function grouped(holds: readonly Hold[]): { windows: SpendingWindow[]; groups: Group[]; groupOf: number[] } {
+  const windows: SpendingWindow[] = [];
   const positions = new Map<string, number>();
   const groups: Group[] = [];
   const known = new Map<readonly LimitedWindow[], number>();
-  const positionOf = (window: Window) => {
+  const positionOf = (window: SpendingWindow) => {
     const name = `${window.interval} ${window.startMs} ${window.account}`;
     const position = positions.get(name) ?? windows.push(window);
     positions.set(name, position);
@@ -125,7 +129,8 @@ function grouped(holds: readonly Hold[]): { windows: Window[]; groups: Group[]; 
 }
 
 /**
- * One of the steps has a value that the server cannot process, such as half a nano-dollar. The other steps are valid.
+ * Tells whether one of the steps has a value that the server cannot process, such as half a nano-dollar. The other
+ * steps are valid.
  */
 function isOfOneStep(error: unknown): boolean {
   return /^2[23]/.test(codeOf(error));

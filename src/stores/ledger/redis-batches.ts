@@ -1,8 +1,8 @@
 import { keepEndedMs, maxSettled } from './ledger.ts';
 
-// Scripts for many holds, or many settlements, of one workspace. Each reads all it needs, decides step by step, and
-// then writes with a few commands. So a script that fails, such as on a damaged hold or with full memory, has written
-// nothing.
+// Scripts for many holds, or many settlements, of one workspace. Each script reads everything, decides step by step,
+// and then writes with a few commands. So a script that fails, such as on a damaged hold or with full memory, has
+// written nothing.
 
 /**
  * Arguments: now, whether lost holds are charged, the number of groups; for each group the number of its windows, and

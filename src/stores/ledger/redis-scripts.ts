@@ -160,6 +160,22 @@ for i = 3, #args do states[#states + 1] = redis.call('HGET', windows, args[i]) o
 return states
 `;
 
+/** Arguments: now, whether lost holds are charged, the time of the first. Returns id, charged amount and time of each. */
+const lost = `
+expire(args[2])
+local since = math.max(args[3] + ${keepEndedMs}, now + 1)
+local found = {}
+for _, id in ipairs(redis.call('HKEYS', expired)) do
+  local forgetAt = tonumber(redis.call('ZSCORE', ended, id) or '0')
+  if forgetAt >= since then
+    found[#found + 1] = id
+    found[#found + 1] = string.match(redis.call('HGET', expired, id), '^%d+')
+    found[#found + 1] = string.format('%.0f', forgetAt - ${keepEndedMs})
+  end
+end
+return found
+`;
+
 /** Each script is one atomic step on the server. */
 export const ledgerScripts = {
   hold: shared + holdAll,
@@ -167,6 +183,7 @@ export const ledgerScripts = {
   release: shared + release,
   renew: shared + renew,
   expire: `${shared}return expire(args[2])`,
+  lost: shared + lost,
   add: shared + add,
   read: shared + read,
   forget: `redis.call('UNLINK', unpack(KEYS))`,

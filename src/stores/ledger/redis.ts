@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import { batched } from '../batch.ts';
-import { createScript, type RedisConnection } from '../storage/redis-connection.ts';
+import { createScript, type RedisConnection } from '../storage/redis/connection.ts';
 import {
   type EndOutcome,
   type HoldRequest,
@@ -9,18 +9,19 @@ import {
   type Ledger,
   type LedgerOptions,
   type LimitedWindow,
-  type Window,
+  type LostHold,
+  type SpendingWindow,
   type WindowState,
 } from './ledger.ts';
 import { ledgerKeys, ledgerScripts } from './redis-scripts.ts';
 
-/** The number of workspaces in use at the same time whose keys are remembered. */
+/** The most workspaces whose keys are remembered. */
 const maxRemembered = 1_000;
 
 /**
- * Every step is one script on the server that holds all data of the workspace; holds that come while others of the
- * workspace are in flight share a script, and so do settlements. When a server fails over to a replica,
- * the data that was not copied yet is lost, holds and amounts alike: Redis promises no more.
+ * A ledger in Redis. Every step is one script on the server that has all data of the workspace. Holds that come while
+ * others of the workspace are in flight share a script, and so do settlements. When a server fails over to a replica,
+ * holds and amounts that were not copied yet are lost: Redis promises no more.
  */
 export function redisLedger(redis: RedisConnection, { onLostHold, now }: LedgerOptions): Ledger {
   const scripts = mapValues(ledgerScripts, createScript);
@@ -35,7 +36,7 @@ export function redisLedger(redis: RedisConnection, { onLostHold, now }: LedgerO
   const run = (script: keyof typeof scripts, workspaceId: string, args: readonly string[]) =>
     redis.run(scripts[script], keys.memo(workspaceId as WorkspaceId), [JSON.stringify(args)]);
 
-  // Apart, because a server with full memory refuses holds, and not settlements.
+  // Holds have a line of their own, because a server with full memory refuses holds, but not settlements.
   const holds = batched<HoldRequest, unknown>({
     send: async (workspaceId, requests) =>
       (await run('hold', workspaceId, [time(), isCharged, ...holdArguments(requests)])) as unknown[],
@@ -64,8 +65,12 @@ export function redisLedger(redis: RedisConnection, { onLostHold, now }: LedgerO
       if (ids.length > 0) await run('renew', workspaceId, [time(), duration(leaseMs), ...ids]);
     },
     expire: async (workspaceId) => Number(await run('expire', workspaceId, [time(), isCharged])),
+    async lost(workspaceId, sinceMs) {
+      const reply = await run('lost', workspaceId, [time(), isCharged, integer(Math.floor(sinceMs))]);
+      return lostOf((reply as unknown[]).map(String));
+    },
     async add(workspaceId, id, additions) {
-      const sums = additions.flatMap(({ window, nanoUsd }) => [nameOf(window), money(nanoUsd), dropAt(window)]);
+      const sums = additions.flatMap(({ window, nanoUsd }) => [nameOf(window), integer(nanoUsd), dropAt(window)]);
       await run('add', workspaceId, [time(), id, ...sums]);
     },
     read: async (workspaceId, windows) =>
@@ -82,14 +87,17 @@ interface Settlement {
 }
 
 const batches = {
-  /** They take the server less than a millisecond. */
+  /** The server needs less than a millisecond for them. */
   maxSteps: 128,
   idOf: ({ id }: { id: string }) => id,
-  /** The script has failed on what it has read, and has written nothing. */
+  /** true: the script has failed on the data that it read, and has written nothing. */
   isOfOneStep: (error: unknown) => error instanceof Error && /^(?:ERR|WRONGTYPE)\b/.test(error.message),
 };
 
-/** Requests with the same limits share their list of windows, so most holds are in one group. */
+/**
+ * The arguments of the script. Requests with the same limits share their list of windows, so most holds are in one
+ * group.
+ */
 function holdArguments(requests: readonly HoldRequest[]): string[] {
   const groups = new Map<readonly LimitedWindow[], number>();
   const args: string[] = [];
@@ -105,7 +113,7 @@ function holdArguments(requests: readonly HoldRequest[]): string[] {
 }
 
 /** The name of a window. Names are listed one per line. */
-function nameOf({ account, interval, startMs }: Window): string {
+function nameOf({ account, interval, startMs }: SpendingWindow): string {
   if (account.includes('\n')) throw new TypeError('The name of an account is one line');
   return `${interval}:${integer(startMs)}:${account}`;
 }
@@ -113,7 +121,7 @@ function nameOf({ account, interval, startMs }: Window): string {
 /** All requests with the same limit share its window objects, so the arguments of each are made once. */
 const limits = new WeakMap<LimitedWindow, readonly string[]>();
 
-/** Name, limit, and the time to drop the window. */
+/** The name of a window, its limit, and the time to drop it. */
 function limitOf(window: LimitedWindow): readonly string[] {
   let args = limits.get(window);
   if (args === undefined) {
@@ -123,16 +131,19 @@ function limitOf(window: LimitedWindow): readonly string[] {
   return args;
 }
 
-function dropAt({ endMs }: Window): string {
+function dropAt({ endMs }: SpendingWindow): string {
   return endMs === null ? '' : integer(endMs + keepWindowsMs);
 }
 
-/** In ms, which may have fractions. */
+/** A duration in whole ms, rounded down. */
 function duration(ms: number): string {
   return integer(Math.floor(ms));
 }
 
-/** A script would fail on a value that is no integer only after its first writes, and Redis does not undo those. */
+/**
+ * Checks that a value is an integer. A script would fail on another value only after its first writes, and Redis does
+ * not undo those.
+ */
 function integer(value: number): string {
   if (!Number.isSafeInteger(value)) throw new RangeError('Not an integer that is exact');
   return String(value);
@@ -143,12 +154,25 @@ function money(nanoUsd: number): string {
   return integer(nanoUsd);
 }
 
-/** Each state is the text `<spent> <held>`: some clients would round the largest integers of the protocol. */
+/**
+ * Reads window states. Each is the text `<spent> <held>`: some clients would round the largest integers of the
+ * protocol.
+ */
 function statesOf(reply: unknown): WindowState[] {
   return (reply as unknown[]).map((text) => {
     const [spent, held] = String(text).split(' ');
     return { spentNanoUsd: Number(spent), heldNanoUsd: Number(held) };
   });
+}
+
+/** Reads lost holds: id, charged amount and time of each. */
+function lostOf(reply: readonly string[]): LostHold[] {
+  const lost: LostHold[] = [];
+  for (let at = 0; at < reply.length; at += 3) {
+    const [id, charged, expiredAt] = reply.slice(at, at + 3) as [string, string, string];
+    lost.push({ id, chargedNanoUsd: Number(charged), expiredAtMs: Number(expiredAt) });
+  }
+  return lost;
 }
 
 function mapValues<K extends string, A, B>(values: Record<K, A>, change: (value: A) => B): Record<K, B> {

@@ -1,6 +1,5 @@
 import type { SqliteDatabase } from '../sqlite-database.ts';
 import {
-  type Addition,
   type EndOutcome,
   expireBatch,
   type HoldOutcome,
@@ -9,17 +8,21 @@ import {
   keepWindowsMs,
   type LedgerOptions,
   type LimitedWindow,
+  type LostHold,
   maxSettled,
-  type Window,
+  type SpendingAddition,
+  type SpendingWindow,
   type WindowState,
 } from './ledger.ts';
 import { sqliteLedgerTableNames } from './sqlite-tables.ts';
 
-/** The number of old rows that are removed for each added row, so that their total cannot grow. */
+/** The number of old rows that are removed for each added row, so that the table does not grow for ever. */
 const sweepBatch = 20;
 /** The number of the oldest settled ids that are looked at for each new one. */
 const settledBatch = 2;
-/** The largest amount, some 9 million USD. An amount stays there, because a larger one could not be read exactly. */
+/**
+ * The largest amount, some 9 million USD. A sum that reaches it stays there: a larger one could not be read exactly.
+ */
 const most = Number.MAX_SAFE_INTEGER;
 
 const whereWindow = 'workspace = ? AND account = ? AND interval = ? AND start_ms = ?';
@@ -27,10 +30,10 @@ const whereId = 'workspace = ? AND id = ?';
 
 type HoldRow = { id: string; amount: number; windows: string };
 
-/** A window as the transaction has it. It is written once, however many steps book in it. */
+/** A window in this transaction. The row is written once, however many steps book in the window. */
 interface Sum extends WindowState {
   workspace: string;
-  window: Window;
+  window: SpendingWindow;
   isNew: boolean;
   isChanged: boolean;
 }
@@ -41,23 +44,24 @@ export interface SqliteBooks {
   end(workspace: string, id: string, spent: number, isRelease: boolean): EndOutcome;
   renew(workspace: string, ids: readonly string[], leaseMs: number): void;
   expire(workspace: string): number;
-  add(workspace: string, id: string, additions: readonly Addition[]): void;
-  read(workspace: string, windows: readonly Window[]): WindowState[];
+  lost(workspace: string, sinceMs: number): LostHold[];
+  add(workspace: string, id: string, additions: readonly SpendingAddition[]): void;
+  read(workspace: string, windows: readonly SpendingWindow[]): WindowState[];
   forget(workspace: string): void;
   close(): void;
 }
 
 export function openBooks(database: SqliteDatabase, { onLostHold }: LedgerOptions, nowMs: number): SqliteBooks {
   const sums = new Map<string, Sum>();
-  /** Workspaces of which no more holds are lost now. */
+  /** The workspaces whose lost holds have all ended. */
   const expired = new Set<string>();
-  /** By workspace: the number of the latest settled id, and how many this transaction has added. */
+  /** By workspace: the number of the latest settled id, and how many ids this transaction has added. */
   const settled = new Map<string, { number: number; added: number }>();
   const run = (sql: string, ...values: (string | number | null)[]) =>
     Number(database.prepare(sql).run(...values).changes);
   const get = (sql: string, ...values: (string | number | null)[]) => database.prepare(sql).get(...values);
 
-  function sumOf(workspace: string, window: Window): Sum {
+  function sumOf(workspace: string, window: SpendingWindow): Sum {
     const { account, interval, startMs } = window;
     const key = `${workspace} ${interval} ${startMs} ${account}`;
     const known = sums.get(key);
@@ -73,7 +77,7 @@ export function openBooks(database: SqliteDatabase, { onLostHold }: LedgerOption
   }
 
   /** Adds to the spent and the held amount of a window. Either number may be negative. */
-  function book(workspace: string, window: Window, spent: number, held: number): void {
+  function book(workspace: string, window: SpendingWindow, spent: number, held: number): void {
     const sum = sumOf(workspace, window);
     sum.spentNanoUsd = Math.min(Math.max(sum.spentNanoUsd + spent, 0), most);
     sum.heldNanoUsd = Math.max(sum.heldNanoUsd + held, 0);
@@ -180,7 +184,7 @@ export function openBooks(database: SqliteDatabase, { onLostHold }: LedgerOption
       if (!expired.has(workspace)) expire(workspace);
       const all = windows.map((window) => sumOf(workspace, window));
       const fits = all.every(
-        // An amount that is too large to be exact exceeds every limit anyway.
+        // A sum that is too large to be exact exceeds every limit anyway.
         ({ spentNanoUsd, heldNanoUsd }, at) =>
           spentNanoUsd + heldNanoUsd + amountNanoUsd <= (windows[at]?.limitNanoUsd ?? 0),
       );
@@ -223,6 +227,19 @@ export function openBooks(database: SqliteDatabase, { onLostHold }: LedgerOption
       }
     },
     expire,
+    lost(workspace, sinceMs) {
+      const rows = database
+        .prepare(
+          `SELECT id, charged, forget_at_ms FROM gateway_ended
+            WHERE workspace = ? AND forget_at_ms > ? AND forget_at_ms >= ? AND windows IS NOT NULL`,
+        )
+        .all(workspace, nowMs, sinceMs + keepEndedMs) as { id: string; charged: number; forget_at_ms: number }[];
+      return rows.map(({ id, charged, forget_at_ms: forgetAtMs }) => ({
+        id,
+        chargedNanoUsd: charged,
+        expiredAtMs: forgetAtMs - keepEndedMs,
+      }));
+    },
     add(workspace, id, additions) {
       // The prefix keeps this id apart from the ids of holds.
       const idOfAddition = `add:${id}`;
@@ -246,7 +263,7 @@ function stateOf({ spentNanoUsd, heldNanoUsd }: WindowState): WindowState {
 /** All requests with the same limits share their list of windows, so the text of each is made once. */
 const texts = new WeakMap<readonly LimitedWindow[], string>();
 
-/** Leaves out the limits: they only matter when the hold is made. */
+/** Writes windows without their limits, which only matter when the hold is made. */
 function writeWindows(windows: readonly LimitedWindow[]): string {
   let text = texts.get(windows);
   if (text === undefined) {
@@ -258,10 +275,10 @@ function writeWindows(windows: readonly LimitedWindow[]): string {
   return text;
 }
 
-/** Most holds are in the windows of the hold before. */
-let parsed: { text: string; windows: Window[] } = { text: '[]', windows: [] };
+/** The latest windows that were parsed: most holds are in the same windows as the hold before. */
+let parsed: { text: string; windows: SpendingWindow[] } = { text: '[]', windows: [] };
 
-function parseWindows(text: string): Window[] {
+function parseWindows(text: string): SpendingWindow[] {
   if (text !== parsed.text) parsed = { text, windows: JSON.parse(text) };
   return parsed.windows;
 }

@@ -15,9 +15,9 @@ interface Waiting {
 const maxSteps = 128;
 
 /**
- * The steps that come in a few turns of the event loop, or while another process has the lock, share a transaction. SQLite
- * runs one transaction at a time over all processes. All of these are on one machine, so the clock of the machine
- * decides about leases, whatever clock a gateway was given.
+ * A ledger in SQLite. The steps that come in a few turns of the event loop, or while another process has the lock,
+ * share a transaction. SQLite runs one transaction at a time over all processes. All processes are on one machine, so
+ * leases follow the clock of the machine, not the clock of the gateway.
  */
 export function sqliteLedger(
   database: SqliteDatabase,
@@ -46,13 +46,14 @@ export function sqliteLedger(
         const results = await transact(together);
         for (const [at, { resolve }] of together.entries()) resolve(results[at]);
       } catch (error) {
-        // The transaction has changed nothing. Where a step is to blame, such as one whose record is damaged, the
+        // The transaction has changed nothing. If one step caused the error, for example with a damaged record, the
         // others succeed without it.
         if (together.length === 1 || isOfDatabase(error)) for (const { reject } of together) reject(undone(error));
         else for (const one of together) await transact([one]).then(([result]) => one.resolve(result), one.reject);
       }
     }
-    // No `await` between the last look at the line and this one, so that new steps always start again.
+    // There is no `await` between the last look at the line and this statement: a step that comes later always starts
+    // the next transaction.
     isServing = false;
   }
 
@@ -65,7 +66,7 @@ export function sqliteLedger(
     });
   }
 
-  /** Reads without the lock of writers, unless lost holds have to be ended first. */
+  /** Reads without the lock of writers, unless lost holds have to end first. */
   async function afterExpiry<T>(workspace: string, read: (books: SqliteBooks, expired: number) => T): Promise<T> {
     const isLost = () =>
       database
@@ -91,8 +92,12 @@ export function sqliteLedger(
       if (ids.length > 0) await ask((books) => books.renew(inStore(workspaceId), ids, leaseMs));
     },
     expire: (workspaceId) => afterExpiry(inStore(workspaceId), (_, expired) => expired),
+    lost: (workspaceId, sinceMs) => {
+      const workspace = inStore(workspaceId);
+      return afterExpiry(workspace, (books) => books.lost(workspace, sinceMs));
+    },
     add: async (workspaceId, id, additions) => {
-      for (const { nanoUsd } of additions) checkSum(nanoUsd);
+      for (const { nanoUsd } of additions) checkSum(Math.abs(nanoUsd));
       return ask((books) => books.add(inStore(workspaceId), id, additions));
     },
     read: (workspaceId, windows) => {
@@ -107,12 +112,15 @@ function checkSum(nanoUsd: number): void {
   if (!Number.isSafeInteger(nanoUsd) || nanoUsd < 0) throw new RangeError('A sum must be a whole number of nano-USD');
 }
 
-/** The file is locked, full, read-only or damaged: all steps would fail. */
+/** Tells whether the file is locked, full, read-only or damaged: then all steps would fail. */
 function isOfDatabase(error: unknown): boolean {
   return String((error as { code?: unknown } | null)?.code).startsWith('SQLITE_');
 }
 
-/** Without the lock, nothing was begun. After other failures, it is not known whether the transaction was committed. */
+/**
+ * Marks an error as NotSentError if nothing was begun, because the lock was busy. After other failures it is not known
+ * whether the transaction was committed.
+ */
 function undone(error: unknown): unknown {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: string };
   return code === 'SQLITE_BUSY' ? new NotSentError(message, error) : error;

@@ -1,16 +1,18 @@
-import type { RateLimits } from '../../schema/rate-limits.ts';
+import type { RateLimits } from '../../schema/tenants/rate-limits.ts';
 import type { RateState } from './rates.ts';
 
 /**
- * Of one request or one token. With as many as a minute has milliseconds, a limit of N leaks N parts each millisecond,
- * and nothing is ever rounded.
+ * The parts of one request or one token. There are as many as a minute has milliseconds: a limit of N leaks N parts
+ * each millisecond, and nothing is ever rounded.
  */
 export const partsPerUnit = 60_000;
 
-/** The most parts that are exact. What exceeds it is cut off: some hundred years of a limit of one. */
+/** The most parts that are exact. More parts are cut off: some hundred years of a limit of one. */
 export const mostParts = Number.MAX_SAFE_INTEGER;
 
-/** A clock that is further back than this was set back. Until then the bucket waits for it to catch up. */
+/**
+ * A clock that is further back than this was set back. Within this time, the bucket waits until the clock catches up.
+ */
 export const mostSkewMs = 60_000;
 
 /** The state of an account at the time of its last change. */
@@ -32,12 +34,12 @@ export function leaked(bucket: Bucket, limits: RateLimits, nowMs: number): Bucke
   };
 }
 
-/** Where nothing is limited, nothing is counted. */
+/** The parts that are left after a time. Without a limit, nothing is counted. */
 function leakedParts(parts: number, limit: number | null, elapsedMs: number): number {
   return limit === null ? 0 : Math.max(0, parts - limit * elapsedMs);
 }
 
-/** What a call takes. */
+/** The amounts that a call takes. */
 export interface Taking {
   tokens: number;
   isFurther: boolean;
@@ -51,7 +53,7 @@ export function fits(state: RateState, limits: RateLimits, { tokens, isFurther }
   return requestsInFlight === null || state.inFlight < requestsInFlight;
 }
 
-/** The bucket after a call was admitted. `inFlight` is the caller's to count. */
+/** The bucket after a call was admitted. The caller counts `inFlight`. */
 export function taken(bucket: Bucket, limits: RateLimits, { tokens, isFurther }: Taking): Bucket {
   return {
     ...bucket,
@@ -65,12 +67,12 @@ export function withTokens(parts: number, tokens: number): number {
   return Math.min(mostParts, Math.max(0, parts + tokens * partsPerUnit));
 }
 
-/** When nothing is left in the bucket, epoch ms. */
+/** The time at which the bucket is empty, epoch ms. */
 export function emptyAtMs({ requests, tokens, atMs }: Bucket, limits: RateLimits): number {
   return atMs + Math.max(msToLeak(requests, limits.requestsPerMinute), msToLeak(tokens, limits.tokensPerMinute));
 }
 
-/** How long it takes until so many parts have leaked. */
+/** The time in ms until so many parts have leaked. */
 export function msToLeak(parts: number, limit: number | null): number {
   return limit === null ? 0 : Math.ceil(Math.max(0, parts) / limit);
 }

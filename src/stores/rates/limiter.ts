@@ -1,9 +1,9 @@
-import { andThen } from '../../base/and-then.ts';
+import { andThen } from '../../base/async/and-then.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isGatewayError } from '../../base/errors.ts';
 import type { Ids } from '../../base/ids.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import type { RateLimitState } from '../../schema/rate-limits.ts';
+import type { RateLimitState } from '../../schema/tenants/rate-limits.ts';
 import { createHeartbeat } from '../spending/heartbeat.ts';
 import { wasNotSent } from '../storage/circuit.ts';
 import { type StoreLogger, writeLog } from '../storage/logger.ts';
@@ -23,23 +23,24 @@ import { neverFits, rateLimited } from './refuse.ts';
 import { rateLimitHeaders, showLimits } from './show.ts';
 
 export interface RateLimiterDeps {
-  /** Guarded: no time limit is set here. */
+  /** Guarded: the limiter sets no time limit. */
   rates: Rates;
   clock: Clock;
   ids: Ids;
   logger: StoreLogger | null;
-  /** A call counts as in flight for so long after the last renewal. */
+  /** The time after the last renewal for which a call counts as in flight. */
   leaseMs: number;
   onStoreFailure: 'refuse' | 'allow';
-  /** true: the time is that of the store, where it has a clock. */
+  /** true: the time comes from the store, if the store has a clock. */
   byClockOfStore: boolean;
 }
 
 export interface RateLimiter {
   /**
-   * Takes a request, its place in flight and its tokens. Without a promise where all is counted in this process.
+   * Takes a request, its place in flight and its tokens. Returns no promise where everything is counted in this
+   * process.
    * @returns null: the store does not respond, and the call is served without being counted
-   * @throws GatewayError rate_limited (429), payload_too_large (413): it would never fit; unavailable (503)
+   * @throws GatewayError rate_limited (429); payload_too_large (413): the call would never fit; unavailable (503)
    */
   admit(
     workspaceId: WorkspaceId,
@@ -49,30 +50,31 @@ export interface RateLimiter {
   /** @throws GatewayError unavailable (503) */
   read(workspaceId: WorkspaceId, accounts: readonly LimitedAccount[]): Promise<RateLimitState[]>;
   forget(workspaceId: WorkspaceId): Promise<void>;
-  /** Waits for the ends of calls that are on their way to the store. */
+  /** Waits until the ends of calls have reached the store. */
   close(): Promise<void>;
 }
 
 /** A call that was admitted. */
 export interface Admission {
-  /** What is left of the limits, as headers. */
+  /** The rest of the limits, as response headers. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Takes the tokens of a further generation. @throws as `RateLimiter.admit` */
+  /** Takes the tokens of a further generation. @throws the errors of `RateLimiter.admit` */
   extend(tokens: number): Promise<void>;
-  /** Gives the place in flight back, and corrects the tokens. The first call counts; never throws. */
+  /** Gives the place in flight back, and corrects the tokens. Only the first call has an effect. Never throws. */
   end(usedTokens: number): void;
 }
 
 export function createRateLimiter(deps: RateLimiterDeps): RateLimiter {
   const { rates, clock, ids, logger, onStoreFailure } = deps;
   const local = localRates(rates);
-  // What is counted in this process ends with it: nothing has to expire.
+  // Counts in this process end with the process: no lease has to expire.
   const leaseMs = local ? Number.POSITIVE_INFINITY : deps.leaseMs;
-  const time = () => (rates.hasClock && deps.byClockOfStore ? null : clock.now());
+  // Counts in this process must not last longer when the time of day is set back. Processes share only the time of day.
+  const time = () => (local ? clock.monotonic() : rates.hasClock && deps.byClockOfStore ? null : clock.now());
   const renew = (workspaceId: WorkspaceId, places: readonly string[]) =>
     rates.renew(workspaceId, places, time(), leaseMs);
   const heartbeat = createHeartbeat({ renew }, clock, deps.leaseMs, logger);
-  /** By workspace: the ends of calls on their way to the store. */
+  /** By workspace: the ends of calls that have not reached the store. */
   const ending = new Map<WorkspaceId, Set<Promise<void>>>();
 
   function ask(request: AdmitRequest): AdmitOutcome | Promise<AdmitOutcome> {
@@ -80,7 +82,7 @@ export function createRateLimiter(deps: RateLimiterDeps): RateLimiter {
     return rates.admit(request).then((outcome) => {
       const before = ending.get(request.workspaceId);
       if (outcome.isAdmitted || !before) return outcome;
-      // The places of calls that have ended may still be taken, because their ends are on the way to the store.
+      // The store may still count calls that have ended, because their ends are on the way to it.
       return Promise.all(before).then(() => rates.admit(request));
     });
   }
@@ -98,14 +100,15 @@ export function createRateLimiter(deps: RateLimiterDeps): RateLimiter {
     const outcome = ask(asked);
     if (!(outcome instanceof Promise)) return onOutcome(outcome);
     return outcome.then(onOutcome, (failure: unknown) => {
-      // It may have been admitted all the same, or still will be: then its lease ends it.
+      // The call may have been admitted nevertheless, or still will be. Then this gives its tokens back, and the end of
+      // its lease gives back its place.
       if (!isFurther && !wasNotSent(failure)) send({ ...request, moreTokens: -tokens, nowMs: time() });
       if (onStoreFailure === 'allow' && isGatewayError(failure) && failure.kind === 'unavailable') return null;
       throw failure;
     });
   }
 
-  /** One attempt: what the store does not learn of, it forgets by itself. */
+  /** Tries once: a place that the store does not learn of expires with its lease. */
   function send(call: CallEnding): void {
     if (local) {
       local.end(call);

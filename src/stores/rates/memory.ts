@@ -14,19 +14,19 @@ import {
 
 interface Counted {
   bucket: Bucket;
-  /** When nothing is left in the bucket, epoch ms. */
+  /** The time at which the bucket is empty, epoch ms. */
   emptyAtMs: number;
 }
 
 interface Workspace {
   accounts: Map<string, Counted>;
-  /** By place: the account, and the end of the lease. */
+  /** By place: the account of the call, and the end of its lease. */
   calls: Map<string, { account: string; leaseUntilMs: number }>;
-  /** No lease ends before this time. */
+  /** The earliest time at which a lease may end. */
   nextExpiryMs: number;
 }
 
-/** So many accounts are looked at for each that is new, so that their number cannot grow. */
+/** The number of accounts that are checked for each new one, so that unused accounts do not pile up. */
 const sweepBatch = 20;
 
 /** Counts within one process. Every step is synchronous and therefore atomic. */
@@ -137,21 +137,21 @@ export function memoryRates(): Rates {
   return rates;
 }
 
-/** Kept outside of the objects: code that wraps them must see all calls, so a wrapper has no entry. */
+/** Not a property of the object: code that wraps it must see all calls, so a wrapper has no entry. */
 const local = new WeakMap<Rates, LocalRates>();
 
-/** Without promises for what `memoryRates` made; null for all others. */
+/** The steps without promises, for an object that `memoryRates` made; null for all others. */
 export function localRates(rates: Rates): LocalRates | null {
   return local.get(rates) ?? null;
 }
 
-/** @throws TypeError where only the store could know the time, and it has no clock */
+/** Rounds the time down to whole ms. @throws TypeError for null: only a store with a clock could know the time */
 export function inProcess(nowMs: number | null): number {
   if (nowMs === null) throw new TypeError('This store has no clock: the time must be given');
   return Math.floor(nowMs);
 }
 
-/** Looks at the oldest accounts; those that are still in use go to the end. */
+/** Drops the oldest accounts that are not in use. An account in use moves to the end. */
 function sweep(accounts: Map<string, Counted>, nowMs: number): void {
   let looked = 0;
   for (const [account, counted] of accounts) {

@@ -1,4 +1,4 @@
-import { type Definition, defineFunction, lockFor, type PostgresNames } from '../storage/postgres-sql.ts';
+import { type Definition, defineFunction, lockFor, type PostgresNames } from '../storage/postgres/sql.ts';
 import { mostParts, mostSkewMs, partsPerUnit } from './bucket.ts';
 import { expireBatch } from './rates.ts';
 
@@ -17,13 +17,17 @@ export function rateNames(names: PostgresNames): RateNames {
 /** The most old rows that one step removes: more than a step adds. */
 const sweepBatch = 50;
 
-/** Rounds up the time from which a row may be dropped. It is in an index, and most updates must not change an index. */
+/**
+ * The unit to which the time for dropping a row is rounded up. An index has that time, and most updates must not change
+ * an index.
+ */
 const dropEveryMs = 600_000;
 
 const ofWorkspace = 'namespace = p_namespace AND workspace = p_workspace';
 
 /**
- * Unlogged: no step waits for a disk. After a crash of the server, the minute begins anew.
+ * The tables and the function. The tables are unlogged: no step waits for a disk. After a crash of the server, the
+ * minute begins anew.
  *
  * Parts are double precision, as everywhere: whole numbers below 2^53, and no overflow beyond.
  */

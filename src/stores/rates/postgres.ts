@@ -1,6 +1,6 @@
 import { batched } from '../batch.ts';
-import type { PostgresConnection } from '../storage/postgres-connection.ts';
-import type { PostgresNames } from '../storage/postgres-sql.ts';
+import type { PostgresConnection } from '../storage/postgres/connection.ts';
+import type { PostgresNames } from '../storage/postgres/sql.ts';
 import { rateNames } from './postgres-functions.ts';
 import { type AdmitOutcome, countsCalls, type LimitedAccount, type RateState, type Rates } from './rates.ts';
 
@@ -8,15 +8,15 @@ import { type AdmitOutcome, countsCalls, type LimitedAccount, type RateState, ty
 const maxSteps = 128;
 
 /**
- * One function runs the steps of one workspace in one transaction, under a lock of that workspace, by the clock of the
- * server. While steps of a workspace are in flight, its next steps wait here and are then sent together: a limited
- * workspace never uses more than one connection.
+ * Rate limits in PostgreSQL. One function runs the steps of one workspace in one transaction, under a lock of that
+ * workspace, by the clock of the server. While steps of a workspace are in flight, its next steps wait here and are
+ * then sent together: a limited workspace never uses more than one connection.
  */
 export function postgresRates(connection: PostgresConnection, names: PostgresNames): Rates {
   const { step: functionName } = rateNames(names);
   const ask = batched<object, unknown>({ send, maxSteps });
 
-  /** Never repeated: what was counted twice would stand in somebody's way. */
+  /** Never repeats a call: a request that counts twice would block another one. */
   async function send(workspaceId: string, steps: readonly object[]): Promise<unknown[]> {
     const values = [connection.namespace, workspaceId, JSON.stringify(steps)];
     const results = await connection.call(functionName, values, false);

@@ -1,11 +1,11 @@
 import type { WorkspaceId } from '../../call/workspace.ts';
-import { createScript, type RedisConnection } from '../storage/redis-connection.ts';
+import { createScript, type RedisConnection } from '../storage/redis/connection.ts';
 import { countsCalls, type LimitedAccount, type RateState, type Rates } from './rates.ts';
 import { rateScripts } from './redis-scripts.ts';
 
 /**
- * Every step is one script on the server that holds all data of the workspace, by the clock of that server. Nothing has
- * to be removed: what is counted expires by itself, as soon as it would count as nothing.
+ * Rate limits in Redis. Every step is one script on the server that has all data of the workspace, by the clock of that
+ * server. Nothing has to be removed: a count expires by itself as soon as it is zero.
  */
 export function redisRates(redis: RedisConnection): Rates {
   const admit = createScript(rateScripts.admit);
@@ -48,7 +48,7 @@ export function redisRates(redis: RedisConnection): Rates {
   };
 }
 
-/** Empty: by the server's clock. */
+/** Empty: the script uses the server's clock. */
 function time(nowMs: number | null): string {
   return nowMs === null ? '' : String(Math.floor(nowMs));
 }
@@ -62,7 +62,7 @@ function limitsOf(limited: LimitedAccount): string {
   return `${requestsPerMinute ?? ''},${tokensPerMinute ?? ''},${requestsInFlight ?? ''},${isCounted}`;
 }
 
-/** Each state is the text `<requests> <tokens> <in flight>`: some clients would round the largest integers. */
+/** Reads a state, the text `<requests> <tokens> <in flight>`: some clients would round the largest integers. */
 function stateOf(text: unknown): RateState {
   const [requests, tokens, inFlight] = String(text).split(' ').map(Number);
   return { requests: requests as number, tokens: tokens as number, inFlight: inFlight as number };

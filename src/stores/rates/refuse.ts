@@ -1,10 +1,10 @@
 import { GatewayError } from '../../base/errors.ts';
-import type { RateLimitState } from '../../schema/rate-limits.ts';
+import type { RateLimitState } from '../../schema/tenants/rate-limits.ts';
 import { msToLeak, partsPerUnit } from './bucket.ts';
 import type { LimitedAccount, RateState } from './rates.ts';
 import { rateLimitHeaders, scopeOf, showLimits } from './show.ts';
 
-/** Nobody knows when a call in flight will end. */
+/** A guess: nobody knows when a call in flight will end. */
 const retryInFlightMs = 1_000;
 
 interface Blocked {
@@ -21,8 +21,8 @@ const words = {
 const whose = { key: 'this API key', workspace: 'this workspace' } as const;
 
 /**
- * What a call that does not fit is told: the limit that takes longest, and when the call would fit if nothing else
- * came.
+ * The error of a call that does not fit. It names the limit that takes longest, and the time at which the call would
+ * fit if no other call came.
  * @param nowMs  epoch ms, by the clock of this process
  */
 export function rateLimited(
@@ -53,7 +53,7 @@ export function rateLimited(
   );
 }
 
-/** null: the tokens fit into every limit, sooner or later. */
+/** @returns null: every limit has room for the tokens, sooner or later */
 export function neverFits(accounts: readonly LimitedAccount[], tokens: number): GatewayError | null {
   for (const limited of accounts) {
     const { tokensPerMinute } = limited;

@@ -1,13 +1,13 @@
-import type { RateLimitState } from '../../schema/rate-limits.ts';
+import type { RateLimitState } from '../../schema/tenants/rate-limits.ts';
 import { msToLeak, partsPerUnit } from './bucket.ts';
 import type { LimitedAccount, RateState } from './rates.ts';
 
-/** Whom the limits of an account are for. */
+/** The party that an account limits. */
 export function scopeOf({ account }: LimitedAccount): RateLimitState['scope'] {
   return account === 'workspace' ? 'workspace' : 'key';
 }
 
-/** The limits of accounts, and what is left of each: in the order of the accounts. */
+/** The limits of accounts and the rest of each, in the order of the accounts. */
 export function showLimits(accounts: readonly LimitedAccount[], states: readonly RateState[]): RateLimitState[] {
   return accounts.flatMap((limited, at) => {
     const { requests, tokens, inFlight } = states[at] as RateState;
@@ -31,7 +31,7 @@ export function showLimits(accounts: readonly LimitedAccount[], states: readonly
 
 /**
  * The headers of a limited response, as OpenAI sends them: for requests and for tokens per minute, each of the account
- * that has the least left. `reset` is how long it takes until all of the limit is free again.
+ * that has the least left. `reset` is the time until the whole limit is free again.
  */
 export function rateLimitHeaders(
   accounts: readonly LimitedAccount[],
@@ -53,7 +53,7 @@ export function rateLimitHeaders(
   return headers;
 }
 
-/** As OpenAI writes it: `120ms`, `1.5s`, `6m0s`, `1h0m0s`. */
+/** Writes a duration as OpenAI does: `120ms`, `1.5s`, `6m0s`, `1h0m0s`. */
 export function durationText(ms: number): string {
   const whole = Math.ceil(ms);
   if (whole < 1000) return `${whole}ms`;

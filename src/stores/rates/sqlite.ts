@@ -17,10 +17,10 @@ const schema = [
   'CREATE INDEX IF NOT EXISTS gateway_calls_lease ON gateway_calls (workspace, lease_until_ms)',
 ];
 
-/** The number of old rows that are removed for each new one, so that their total cannot grow. */
+/** The number of old rows that are removed for each new one, so that the table does not grow for ever. */
 const sweepBatch = 20;
 
-/** Every step is one transaction of SQLite. SQLite runs one transaction at a time over all processes. */
+/** Rate limits in SQLite. Every step is one transaction. SQLite runs one transaction at a time over all processes. */
 export function sqliteRates(database: SqliteDatabase, { namespace }: { namespace?: string | undefined }): Rates {
   const inStore = inNamespace(namespace);
   database.define(schema);
@@ -126,7 +126,7 @@ export function sqliteRates(database: SqliteDatabase, { namespace }: { namespace
     read: async (workspaceId, accounts, nowMs) => {
       const now = inProcess(nowMs);
       const workspace = inStore(workspaceId);
-      // Without the lock of writers: a lost call is counted here, and ended by the next step that writes.
+      // Reads without the lock of writers: a lost call is only counted here, and the next step that writes ends it.
       return database.read(() =>
         accounts.map((limited) => {
           const { lost } = database

@@ -9,7 +9,7 @@ export interface Heartbeat {
   add(workspaceId: WorkspaceId, id: string): void;
   remove(workspaceId: WorkspaceId, id: string): void;
   forget(workspaceId: WorkspaceId): void;
-  /** Open holds of all workspaces. */
+  /** The number of open holds of all workspaces. */
   count(): number;
   /** Resolves when no hold is open any more; null: none is open now. */
   whenIdle(): Promise<void> | null;

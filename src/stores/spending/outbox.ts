@@ -4,7 +4,8 @@ import { type StoreLogger, writeLog } from '../storage/logger.ts';
 import { nameOfError } from '../storage/outage.ts';
 
 /**
- * A booking that must reach the store. It is sent until the store accepts it, so sending it twice must book it once.
+ * A booking that must reach the store. The outbox sends it until the store accepts it, so a booking that is sent twice
+ * must count once.
  */
 export interface OutboxEntry {
   workspaceId: WorkspaceId;
@@ -47,7 +48,7 @@ export interface OutboxDeps {
   /** In [0, 1). */
   random: () => number;
   logger: StoreLogger | null;
-  /** How long an entry is sent again. */
+  /** The time in ms for which an entry is sent again. */
   giveUpMs: number;
 }
 
@@ -57,7 +58,7 @@ interface Item {
 }
 
 /**
- * The limit of each queue. While the store is away, holds fail, so few settlements come: at most one per call in
+ * The limit of each queue. While the store is away, holds fail, so few settlements come: at most one for each call in
  * flight.
  */
 const maxWaiting = 100_000;
@@ -125,7 +126,7 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
 
   function fail(item: Item, error: unknown): void {
     const { kind } = item.outboxEntry;
-    failedAtMs = clock.now();
+    failedAtMs = clock.monotonic();
     if (isClosed || failedAtMs - item.sinceMs >= giveUpMs) {
       giveUp([item], isClosed ? 'closed' : 'too old');
       return;
@@ -191,14 +192,14 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
   }
 
   function wake(): void {
-    if (cancelPause === null || clock.now() - failedAtMs < wakeAfterMs) return;
+    if (cancelPause === null || clock.monotonic() - failedAtMs < wakeAfterMs) return;
     cancelPause();
     cancelPause = null;
     pump();
   }
 
   return {
-    deliver: (outboxEntry) => attempt({ outboxEntry, sinceMs: clock.now() }),
+    deliver: (outboxEntry) => attempt({ outboxEntry, sinceMs: clock.monotonic() }),
     inFlight(workspaceId) {
       const promises = onTheirWay.get(workspaceId);
       return promises ? Promise.all(promises) : null;

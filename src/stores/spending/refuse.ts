@@ -7,8 +7,8 @@ import type { Refusal } from './spending.ts';
 import { type LimitScope, scopeOf } from './windows.ts';
 
 /**
- * Names the limit that refuses a hold. If there are several, it names that of the broadest interval, and the
- * workspace's before an api key's.
+ * Names the limit that refuses a hold. Of several limits, the broadest interval comes first, and the workspace before
+ * an api key.
  * @param states  of the windows, in the same order
  */
 export function refuse(
@@ -65,7 +65,7 @@ const nameOf: Record<LimitScope, string> = {
   guardrail: 'budget that a guardrail gives this API key',
 };
 
-/** `$1.50`, `$0.000012`: at least cents, and otherwise all digits. */
+/** Writes `$1.50` or `$0.000012`: at least cents, and otherwise all digits. */
 function dollars(nanoUsd: number): string {
   const digits = String(nanoUsd).padStart(10, '0');
   const fraction = digits.slice(-9).replace(/0{1,7}$/, '');

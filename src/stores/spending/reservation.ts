@@ -1,4 +1,6 @@
 import { type StoreLogger, writeLog } from '../storage/logger.ts';
+import type { BookingLog } from './booking-log.ts';
+import type { HoldEnd } from './booking-note.ts';
 import { type Hold, type Holds, isHold } from './holds.ts';
 import { refuse } from './refuse.ts';
 import type { Actual, Extended, HoldScope, Reservation } from './spending.ts';
@@ -9,6 +11,8 @@ import { type Limited, nowhere } from './windows.ts';
 export interface Books {
   holds: Holds;
   usageCounter: UsageCounter;
+  /** null: bookings that are not sent yet are lost with this process. */
+  log: Pick<BookingLog, 'book'> | null;
   logger: StoreLogger | null;
 }
 
@@ -44,7 +48,7 @@ export class LimitedReservation implements Reservation {
     if (this.#isSettled) return settled;
     if (moreNanoUsd <= 0) return { isHeld: true };
     const { holds } = this.#books;
-    const more = await holds.take(this.#scope.workspaceId, this.#limited.windows, moreNanoUsd);
+    const more = await holds.take(this.#scope, this.#limited, moreNanoUsd);
     if (!isHold(more)) return { isHeld: false, refusal: refuse(this.#limited.windows, more, moreNanoUsd) };
     if (this.#isSettled) {
       holds.end(more, 0);
@@ -59,14 +63,17 @@ export class LimitedReservation implements Reservation {
   settle(actual: Actual): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    const { usageCounter, logger } = this.#books;
+    const { holds, usageCounter, log, logger } = this.#books;
     const spent = checked(actual, this.#nanoUsd, logger);
     if (spent.nanoUsd > this.#nanoUsd) {
       const { workspaceId } = this.#scope;
       const fields = { workspaceId, heldNanoUsd: this.#nanoUsd, actualNanoUsd: spent.nanoUsd };
       writeLog(logger, 'warn', fields, 'a call cost more than was held for it');
     }
-    this.#end(spent.nanoUsd);
+    const ends = this.#ends(spent.nanoUsd);
+    // A call that has cost nothing changes no sum, so it needs no note.
+    if (log && spent.nanoUsd + spent.byokNanoUsd > 0) log.book(this.#scope.workspaceId, this.#scope.callId, ends);
+    else for (const { hold, nanoUsd } of ends) holds.end(hold, nanoUsd);
     usageCounter.count(this.#scope, this.#limited, spent);
   }
 
@@ -74,24 +81,25 @@ export class LimitedReservation implements Reservation {
    * Each hold is settled with at most its own amount, so that spent and held money never exceeds the limit. The last
    * hold gets the surplus.
    */
-  #end(spentNanoUsd: number): void {
-    const { holds } = this.#books;
+  #ends(spentNanoUsd: number): HoldEnd[] {
+    const ends: HoldEnd[] = [];
     let left = spentNanoUsd;
     let last = this.#first;
     for (const next of this.#further ?? none) {
       const part = Math.min(left, last.nanoUsd);
       left -= part;
-      holds.end(last, part);
+      ends.push({ hold: last, nanoUsd: part });
       last = next;
     }
-    holds.end(last, left);
+    ends.push({ hold: last, nanoUsd: left });
+    return ends;
   }
 }
 
-const none: readonly Hold[] = [];
+const none: readonly never[] = [];
 const settled: Extended = { isHeld: false, refusal: null };
 
-/** A reservation without limits: it only counts. A request without limits makes one. */
+/** A reservation without limits, which only counts. A request without limits makes one. */
 export class FreeReservation implements Reservation {
   readonly nanoUsd = 0;
   readonly isLimited = false;
@@ -111,12 +119,16 @@ export class FreeReservation implements Reservation {
   settle(actual: Actual): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
-    const { usageCounter, logger } = this.#books;
-    usageCounter.count(this.#scope, nowhere, checked(actual, 0, logger));
+    const { usageCounter, log, logger } = this.#books;
+    const spent = checked(actual, 0, logger);
+    if (spent.nanoUsd + spent.byokNanoUsd > 0) log?.book(this.#scope.workspaceId, this.#scope.callId, none);
+    usageCounter.count(this.#scope, nowhere, spent);
   }
 }
 
-/** An invalid cost must not free the held amount, nor spoil a sum. The held amount is booked instead. */
+/**
+ * Checks the cost. An invalid cost must not free the held amount, nor spoil a sum: the held amount is booked instead.
+ */
 function checked(actual: Actual, heldNanoUsd: number, logger: StoreLogger | null): Actual {
   const { nanoUsd, byokNanoUsd } = actual;
   if (isAmount(nanoUsd) && isAmount(byokNanoUsd)) return actual;

@@ -3,6 +3,8 @@ import type { Interval } from '../../base/windows.ts';
 import type { BudgetLimit, KeyLimit } from '../../call/call.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { LimitedWindow, WindowState } from '../ledger/ledger.ts';
+import type { LostCallRecorder } from './lost-call.ts';
+import type { PendingBookings } from './pending-bookings.ts';
 
 export type { BudgetLimit };
 
@@ -26,7 +28,7 @@ export interface Spending {
   preview(scope: HoldScope): Promise<Preview>;
   /**
    * The spent and held amounts in an account's current windows, including everything that was settled here before.
-   * @param account  `workspace` or `key:<hash>`, also with the suffix `:byok` (see `Window`)
+   * @param account  `workspace` or `key:<hash>`, also with the suffix `:byok` (see `SpendingWindow`)
    * @throws GatewayError unavailable (503)
    */
   read(workspaceId: WorkspaceId, account: string, nowMs: number): Promise<Record<Interval, WindowState>>;
@@ -39,23 +41,33 @@ export interface Spending {
    * Sends the counted spending to the store. If the store does not accept it, it is sent again later. Never rejects.
    */
   flush(): Promise<void>;
-  /** What is open in this process now. */
+  /**
+   * Books and records the calls of processes that have died in this workspace, also where nothing is limited. Never
+   * rejects.
+   */
+  bookLost(workspaceId: WorkspaceId): Promise<void>;
+  /** From now on, calls `recorder` for each lost call. */
+  recordLost(recorder: LostCallRecorder): void;
+  /** The bookings that are written together with the records of their calls; null: bookings are not noted. */
+  readonly pending: PendingBookings | null;
+  /** The open holds and bookings of this process. */
   state(): SpendingState;
   /**
-   * Sends everything that is left, and waits for it up to a limit. Calls in flight may settle meanwhile. Never rejects.
+   * Sends all bookings that are left, and waits for them up to a limit. Calls in flight may settle meanwhile. Never
+   * rejects.
    */
   close(): Promise<void>;
 }
 
-/** What a process has open. */
+/** The open holds and bookings of a process. */
 export interface SpendingState {
-  /** Holds of calls in flight. */
+  /** The number of holds of calls in flight. */
   holds: number;
-  /** Bookings that the store has not confirmed. */
+  /** The number of bookings that the store has not confirmed. */
   waitingBookings: number;
 }
 
-/** Is told of money once the store has booked it. */
+/** Gets the bookings that the store has accepted. */
 export interface BookingObserver {
   booked(workspaceId: WorkspaceId, windows: readonly LimitedWindow[]): void;
 }
@@ -73,6 +85,8 @@ export interface HoldScope {
   budgets: readonly BudgetLimit[];
   /** When the call was admitted, epoch ms. The call counts in the windows of this instant, however long it takes. */
   atMs: number;
+  /** The id of the call, for its record if its process dies. Absent: the call has none. */
+  callId?: string;
   /**
    * true: counts for the api key only, and leaves the budgets of the workspace alone. Another reservation of the same
    * call, without api key, counts for the workspace.

@@ -3,8 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import type { Ids } from '../../base/ids.ts';
 import { intervals } from '../../base/windows.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import type { Addition, Ledger } from '../ledger/ledger.ts';
-import type { Outbox } from './outbox.ts';
+import type { SpendingAddition } from '../ledger/ledger.ts';
 import type { Actual, HoldScope } from './spending.ts';
 import { bitOf, dayMs, type IntervalSet, keyAccount, type Limited, windowsAt, workspaceAccount } from './windows.ts';
 
@@ -18,21 +17,45 @@ export interface UsageCounter {
   /** Resolves after one attempt to send the counted sums, with success or not. Never rejects. */
   flush(workspaceId: WorkspaceId): Promise<void>;
   /**
-   * Like `flush`, if there are counted sums in windows that are limited from now on: this earlier spending must count.
-   * null: there are none.
+   * Like `flush`, if there are sums in windows that are limited from now on: this earlier spending must count. null:
+   * there are no such sums.
    */
   flushFor(scope: HoldScope, limited: Limited): Promise<void> | null;
   flushAll(): Promise<void>;
+  /** Takes the sums to send them; null: there are none, or the store has not accepted earlier ones yet. */
+  take(workspaceId: WorkspaceId): CountedSums | null;
   forget(workspaceId: WorkspaceId): void;
   /** From now on, each sum is sent at once. */
   close(): Promise<void>;
 }
 
+/** Sums that were taken to be sent. */
+export interface CountedSums {
+  /** The parts, each for one step of the ledger. */
+  parts: readonly SumsPart[];
+  /** Called once for each part: the store has accepted it, or it was given up. */
+  confirm(): void;
+}
+
+export interface SumsPart {
+  /** The ledger books an id once, whoever sends it. */
+  id: string;
+  additions: readonly SpendingAddition[];
+}
+
+/** Sends a part until the ledger accepts it. */
+export type SendSums = (
+  workspaceId: WorkspaceId,
+  part: SumsPart,
+  end: (isTaken: boolean) => void,
+) => void | Promise<void>;
+
 export interface UsageCounterDeps {
-  ledger: Ledger;
   clock: Clock;
   ids: Ids;
-  outbox: Outbox;
+  send: SendSums;
+  /** Sends what `take` returns, together with other bookings of the workspace; null: no other code sends it. */
+  flushTogether: ((workspaceId: WorkspaceId) => Promise<void>) | null;
   /** The longest time that sums are collected. */
   flushMs: number;
   /** Deleted workspaces: nothing is counted for them. */
@@ -43,7 +66,7 @@ export interface UsageCounterDeps {
 type Sums = Map<string, AccountSums>;
 
 interface AccountSums {
-  /** By day and by the set of intervals left out: one number for up to four windows. */
+  /** By day and by the set of intervals that are left out: one number for up to four windows. */
   slots: Map<number, { nanoUsd: number }>;
   /** The intervals that have a sum. */
   intervals: IntervalSet;
@@ -70,7 +93,14 @@ const nothing: Sums = new Map();
 const intervalSets = 1 << intervals.length;
 const allIntervals: IntervalSet = intervalSets - 1;
 
-export function createUsageCounter({ ledger, clock, ids, outbox, flushMs, forgotten }: UsageCounterDeps): UsageCounter {
+export function createUsageCounter({
+  clock,
+  ids,
+  send,
+  flushTogether,
+  flushMs,
+  forgotten,
+}: UsageCounterDeps): UsageCounter {
   const all = new Map<WorkspaceId, Counted>();
   let cancel: (() => void) | null = null;
   let isClosed = false;
@@ -93,30 +123,24 @@ export function createUsageCounter({ ledger, clock, ids, outbox, flushMs, forgot
   async function flush(workspaceId: WorkspaceId): Promise<void> {
     const counted = all.get(workspaceId);
     if (!counted) return;
+    if (flushTogether) return flushTogether(workspaceId);
     if (counted.unconfirmed > 0) await counted.sent;
-    if (counted.unconfirmed === 0 && counted.sums.size > 0) send(workspaceId, counted);
+    const taken = take(workspaceId);
+    if (taken) counted.sent = Promise.all(taken.parts.map((part) => send(workspaceId, part, taken.confirm)));
     await counted.sent;
   }
 
-  function send(workspaceId: WorkspaceId, counted: Counted): void {
+  function take(workspaceId: WorkspaceId): CountedSums | null {
+    const counted = all.get(workspaceId);
+    if (!counted || counted.unconfirmed > 0 || counted.sums.size === 0) return null;
     const additions = additionsOf(counted.sums);
     counted.sentSums = counted.sums;
     counted.sums = new Map();
-    const batches: (void | Promise<void>)[] = [];
-    for (let at = 0; at < additions.length; at += batch) {
-      const id = ids.uuid();
-      const part = additions.slice(at, at + batch);
-      counted.unconfirmed++;
-      batches.push(
-        outbox.deliver({
-          workspaceId,
-          kind: 'addition',
-          send: () => ledger.add(workspaceId, id, part),
-          end: () => confirm(workspaceId, counted),
-        }),
-      );
-    }
-    counted.sent = Promise.all(batches);
+    const parts: SumsPart[] = [];
+    for (let at = 0; at < additions.length; at += batch)
+      parts.push({ id: ids.uuid(), additions: additions.slice(at, at + batch) });
+    counted.unconfirmed = parts.length;
+    return { parts, confirm: () => confirm(workspaceId, counted) };
   }
 
   function confirm(workspaceId: WorkspaceId, counted: Counted): void {
@@ -172,6 +196,7 @@ export function createUsageCounter({ ledger, clock, ids, outbox, flushMs, forgot
       return wasCounted ? flush(workspaceId) : null;
     },
     flushAll,
+    take,
     forget: (workspaceId) => void all.delete(workspaceId),
     close() {
       isClosed = true;
@@ -202,8 +227,8 @@ function add(sums: Sums, account: string, day: number, without: IntervalSet, nan
   }
 }
 
-function additionsOf(sums: Sums): Addition[] {
-  const additions = new Map<string, Addition>();
+function additionsOf(sums: Sums): SpendingAddition[] {
+  const additions = new Map<string, SpendingAddition>();
   for (const [account, { slots }] of sums) {
     for (const [slot, { nanoUsd }] of slots) {
       const windows = windowsAt(Math.floor(slot / intervalSets) * dayMs);

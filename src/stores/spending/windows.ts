@@ -11,10 +11,10 @@ export function keyAccount(hash: string): string {
   return `key:${hash}`;
 }
 
-/** In the place of the hash: calls without an api key share what guardrails let each key spend. */
+/** The value in place of the hash: calls without an api key share the amount that guardrails give to each key. */
 export const noKey = 'none';
 
-/** Whose limit it is. */
+/** The party that a limit is for. */
 export type LimitScope = 'workspace' | 'key' | 'guardrail';
 
 export function scopeOf({ account, guardrail }: LimitedWindow): LimitScope {
@@ -55,12 +55,12 @@ export interface Limited {
   ofKey: IntervalSet;
 }
 
-/** Nothing is limited. */
+/** The windows where nothing is limited. */
 export const nowhere: Limited = { windows: [], ofWorkspace: 0, ofKey: 0 };
 
 /**
- * The limits of a scope at an instant. Returns the same object with the same windows until the day or the limits
- * change, so that it is not made for every request.
+ * Makes the limited windows of a scope at an instant. Returns the same object until the day or the limits change, so
+ * that a request need not make a new one.
  * @returns a function that throws Error for a key limit without a key: a missing key must not mean "no limit"
  */
 export function rememberLimits(): (scope: HoldScope) => Limited {
@@ -123,7 +123,7 @@ function budgetsIn(budgets: readonly BudgetLimit[], hash: string | null, at: Win
   return { windows: lowestOfEach(windows), ofWorkspace, ofKey };
 }
 
-/** A ledger takes each window once: of several limits of one, the lowest holds. */
+/** Keeps the lowest limit of each window: a ledger takes each window once. */
 function lowestOfEach(windows: readonly LimitedWindow[]): LimitedWindow[] {
   const lowest = new Map<string, LimitedWindow>();
   for (const window of windows) {

@@ -1,6 +1,6 @@
 import type { Keyv } from 'keyv';
 
-/** The innermost store of a Keyv: its adapter, and what that wraps, down to a Map or the adapter of an earlier Keyv. */
+/** The innermost store of a Keyv: a Map, or the adapter of an earlier Keyv, however often it is wrapped. */
 export function innermostAdapter(store: object): object {
   return adaptersOf(store).at(-1) as object;
 }

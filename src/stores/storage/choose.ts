@@ -10,31 +10,32 @@ import { keyvStorage } from './keyv.ts';
 import { type StoreLogger, writeLog } from './logger.ts';
 import { memoryStorage } from './memory.ts';
 import { nameOfError } from './outage.ts';
-import { postgresStorage } from './postgres.ts';
-import type { PostgresAdapter } from './postgres-pool.ts';
-import { redisStorage } from './redis.ts';
-import type { RedisAdapter } from './redis-client.ts';
-import type { EvictionOptions } from './redis-eviction.ts';
+import type { PostgresAdapter } from './postgres/pool.ts';
+import { postgresStorage } from './postgres/postgres.ts';
+import type { RedisAdapter } from './redis/client.ts';
+import type { RedisConnectionOptions } from './redis/connection.ts';
+import type { EvictionOptions } from './redis/eviction.ts';
+import { redisStorage } from './redis/redis.ts';
 import { type SqliteAdapter, sqliteStorage } from './sqlite.ts';
 import type { Storage } from './storage.ts';
 
 export interface ChooseStorageOptions extends Pick<LedgerOptions, 'onLostHold'> {
-  /** Also that of a ledger in memory. Stores that processes share have their own. */
+  /** The clock of a ledger in memory as well. Stores that processes share have their own. */
   clock: Clock;
   /** The time limit of one call, for a store that is only reached through Keyv. */
   timeoutMs: number;
   onEviction?: EvictionOptions['onEviction'];
   logger?: StoreLogger | null;
-  /** A store on which budgets hold per process only: a warning, or an error. Default `warn`. */
+  /** The reaction to a store on which budgets hold per process only: a warning, or an error. Default `warn`. */
   onUnsharedStore?: 'warn' | 'refuse';
   /** Replaces the ledger of the store. Counts as shared by all processes: otherwise the host app would not pass one. */
   ledger?: Ledger;
 }
 
 /**
- * The storage for the host app's option `store`: a Keyv, an adapter of one, or a Map; absent: in memory. Finds the
- * server behind it by its shape, since adapters come from other packages, or from two copies of one. Connects at the
- * first use.
+ * The storage for the host app's option `store`: a Keyv, an adapter of one, or a Map; absent: in memory. The shape of
+ * the value tells the server behind it, since adapters come from other packages, or from two copies of one. Connects at
+ * the first use.
  * @throws TypeError for a value that is no store, for a Keyv whose encryption would not be applied, and where
  *         `onUnsharedStore` is `refuse`, for a store on which budgets hold per process only
  */
@@ -47,7 +48,7 @@ export function chooseStorage(store: object | undefined, options: ChooseStorageO
 function storageOf(store: object, options: ChooseStorageOptions): Storage {
   const { clock, timeoutMs, logger, onLostHold, onEviction } = options;
   for (const adapter of adaptersOf(store)) {
-    const server = serverOf(adapter, { onLostHold }, { onEviction, logger, clock });
+    const server = serverOf(adapter, { onLostHold }, { onEviction, logger, clock, timeoutMs });
     if (!server) continue;
     if (isKeyv(store) && store.encryption) {
       throw new TypeError(
@@ -58,7 +59,7 @@ function storageOf(store: object, options: ChooseStorageOptions): Storage {
   }
   const kv = isKeyv(store) ? () => store : keyvOver(store);
   if (isMap(innermostAdapter(store))) {
-    // Whoever passes memory knows that it is: no warning.
+    // A host app that passes memory knows that the data is in memory: no warning.
     if (options.onUnsharedStore === 'refuse' && !options.ledger) notShared(store, options);
     const { ledger, rates } = countedIn(store, () => ledgerInMemory(options));
     return keyvStorage(kv, { kind: 'memory', ledger, rates, isShared: false, clock, timeoutMs });
@@ -82,8 +83,12 @@ function notShared(store: object, { onUnsharedStore, logger }: ChooseStorageOpti
   );
 }
 
-function serverOf(adapter: object, options: LedgerOptions, eviction: EvictionOptions): Storage | null {
-  if (isRedis(adapter)) return redisStorage(adapter, { ...options, ...eviction });
+function serverOf(
+  adapter: object,
+  options: LedgerOptions,
+  ofRedis: EvictionOptions & RedisConnectionOptions,
+): Storage | null {
+  if (isRedis(adapter)) return redisStorage(adapter, { ...options, ...ofRedis });
   if (isPostgres(adapter)) return postgresStorage(adapter, options);
   if (isSqlite(adapter)) return sqliteStorage(adapter, options);
   return null;
@@ -94,7 +99,7 @@ function isRedis(adapter: object): adapter is RedisAdapter {
   return hasMethods(client, ['sendCommand', 'connect']) && typeof createKeyPrefix === 'function';
 }
 
-/** Adapters of other databases have a `query` as well, so this checks more. */
+/** Checks several properties, since adapters of other databases have a `query` as well. */
 function isPostgres(adapter: object): adapter is PostgresAdapter {
   const { uri, schema, table } = adapter as Partial<PostgresAdapter>;
   const isNamed = typeof schema === 'string' && typeof table === 'string' && typeof uri === 'string';
@@ -133,13 +138,16 @@ function keyvOver(adapter: object): () => Promise<Keyv> {
   return () => kv;
 }
 
-/** Of stores that have none of their own. */
+/** The ledger and the rates of a store that has none of its own. */
 interface Counted {
   ledger: Ledger;
   rates: Rates;
 }
 
-/** Two gateways in one process that share a store share its budgets and its rate limits, and the clock of the first. */
+/**
+ * By store: two gateways in one process that share a store share its budgets, its rate limits, and the first one's
+ * clock.
+ */
 const counted = new WeakMap<object, Map<string, Counted>>();
 
 function countedIn(store: object, openLedger: () => Ledger): Counted {
@@ -175,15 +183,16 @@ function withLedger(storage: Storage, ledger: Ledger): Storage {
 const logEveryMs = 1000;
 
 /**
- * Listens for errors. Without a listener, a lost connection would be an uncaught exception; the calls report it anyway.
- * The listener stays when the gateway closes, since the connection belongs to the host app and may exist longer.
+ * Listens for errors. Without a listener, a lost connection would be an uncaught exception; the failed calls report it
+ * anyway. The listener stays when the gateway closes, since the connection belongs to the host app and may exist
+ * longer.
  */
 function listen(store: object, { clock, logger }: ChooseStorageOptions): void {
   const { on } = store as { on?: unknown };
   if (typeof on !== 'function') return;
   let loggedMs = Number.NEGATIVE_INFINITY;
   on.call(store, 'error', (error: unknown) => {
-    const nowMs = clock.now();
+    const nowMs = clock.monotonic();
     if (Math.abs(nowMs - loggedMs) < logEveryMs) return;
     loggedMs = nowMs;
     writeLog(logger, 'warn', { error: nameOfError(error) }, 'store error');

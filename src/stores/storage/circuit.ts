@@ -5,9 +5,9 @@ import type { Clock } from '../../base/clock.ts';
  * server would get all of them at once when it comes back.
  */
 export interface Circuit {
-  /** @returns null: do not make the call; else, report the outcome of the call to it once */
+  /** @returns null: do not make the call; otherwise, report the outcome of the call to the passage once */
   enter(): Passage | null;
-  /** Whether only single calls are made. */
+  /** true: only single calls are made. */
   isOpen(): boolean;
 }
 
@@ -22,13 +22,13 @@ export interface Passage {
 export class NotSentError extends Error {
   override readonly name = 'NotSentError';
 
-  /** @param cause  why; absent: the server has not responded for a while */
+  /** @param cause  the reason; absent: the server has not responded for a while */
   constructor(message = 'the store has not responded for a while', cause?: unknown) {
     super(message, cause === undefined ? undefined : { cause });
   }
 }
 
-/** Whether a failed call was never made, so that it has certainly changed nothing. false: not known. */
+/** Tells whether a failed call was never made, so that it has certainly changed nothing. false: not known. */
 export function wasNotSent(error: unknown): boolean {
   return error instanceof Error && (error instanceof NotSentError || wasNotSent(error.cause));
 }
@@ -37,7 +37,7 @@ export interface CircuitOptions {
   clock: Clock;
   /** After this many failures without a response in between, no more calls are made. */
   failures: number;
-  /** How often a single call is made then, to find out whether the server is back. */
+  /** The time between two single calls that find out whether the server is back. */
   probeMs: number;
   onOpen?: (cause: unknown) => void;
   onClose?: () => void;
@@ -65,7 +65,7 @@ export function createCircuit({ clock, failures, probeMs, onOpen, onClose }: Cir
         if (mine !== passage || nextProbeMs !== null) return;
         inARow++;
         if (inARow < failures) return;
-        nextProbeMs = clock.now() + probeMs;
+        nextProbeMs = clock.monotonic() + probeMs;
         passage = newEra();
         onOpen?.(cause);
       },
@@ -77,9 +77,8 @@ export function createCircuit({ clock, failures, probeMs, onOpen, onClose }: Cir
     isOpen: () => nextProbeMs !== null,
     enter() {
       if (nextProbeMs !== null) {
-        const nowMs = clock.now();
-        // If the clock was set back, the circuit must not stay open for longer.
-        if (nowMs < nextProbeMs && nowMs >= nextProbeMs - probeMs) return null;
+        const nowMs = clock.monotonic();
+        if (nowMs < nextProbeMs) return null;
         nextProbeMs = nowMs + probeMs;
       }
       return passage;

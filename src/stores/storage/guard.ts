@@ -1,6 +1,6 @@
+import { within } from '../../base/async/within.ts';
 import type { Clock } from '../../base/clock.ts';
 import { GatewayError, isGatewayError } from '../../base/errors.ts';
-import { within } from '../../base/within.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import type { Rates } from '../rates/rates.ts';
 import { type Circuit, createCircuit, NotSentError } from './circuit.ts';
@@ -15,9 +15,12 @@ export interface GuardOptions {
   logger?: StoreLogger | null;
   /** After this many time-outs and lost connections in a row, calls fail at once. Default 5. */
   circuitFailures?: number;
-  /** How often one call is made then, until the server responds to one. Default 100. */
+  /** The time in ms between two calls from then on, until the server responds to one. Default 100. */
   circuitProbeMs?: number;
 }
+
+/** The shortest time between two log lines about refused calls. */
+const logRefusalEveryMs = 10_000;
 
 /** Runs a call of the store within its limits. */
 type Bound = <T>(operation: string, work: () => T | Promise<T>) => Promise<T>;
@@ -68,6 +71,7 @@ function guardLedger(ledger: Ledger, bound: Bound): Ledger {
     release: (...hold) => bound('release', () => ledger.release(...hold)),
     renew: (...holds) => bound('renew', () => ledger.renew(...holds)),
     expire: (workspaceId) => bound('expire', () => ledger.expire(workspaceId)),
+    ...(ledger.lost ? { lost: (...since) => bound('lost', async () => (await ledger.lost?.(...since)) ?? []) } : {}),
     add: (...additions) => bound('add', () => ledger.add(...additions)),
     read: (...windows) => bound('read', () => ledger.read(...windows)),
     forget: (workspaceId) => bound('forget', () => ledger.forget(workspaceId)),
@@ -87,22 +91,35 @@ function guardRates(rates: Rates, bound: Bound): Rates {
 
 function guard(part: 'records' | 'ledger' | 'rates', store: Storage['kind'], options: GuardOptions): Bound {
   const { clock, timeoutMs, logger, circuitFailures = 5, circuitProbeMs = 100 } = options;
+  /** The error that has opened the circuit. */
+  let openedBy: unknown;
+  let refusedMs = Number.NEGATIVE_INFINITY;
+  /** Logs a refusal. A server that refuses one call refuses many: one line for all of them, from time to time. */
+  function logRefusal(operation: string, error: unknown): void {
+    const nowMs = clock.monotonic();
+    if (nowMs - refusedMs < logRefusalEveryMs) return;
+    refusedMs = nowMs;
+    writeLog(logger, 'warn', { store, part, operation, error: nameOfError(error) }, 'store refused a call');
+  }
   const circuit: Circuit = createCircuit({
     clock,
     failures: circuitFailures,
     probeMs: circuitProbeMs,
-    onOpen: (cause) => writeLog(logger, 'warn', { store, part, error: nameOfError(cause) }, 'store does not respond'),
+    onOpen: (cause) => {
+      openedBy = cause;
+      writeLog(logger, 'warn', { store, part, error: nameOfError(cause) }, 'store does not respond');
+    },
     onClose: () => writeLog(logger, 'info', { store, part }, 'store responds again'),
   });
   return async (operation, work) => {
     const passage = circuit.enter();
-    if (!passage) throw unavailable(new NotSentError());
+    if (!passage) throw unavailable(new NotSentError(undefined, openedBy));
     try {
       const result = await within(clock, timeoutMs, work, storeIsLate);
       passage.responded();
       return result;
     } catch (error) {
-      // While the circuit is open, its own line has said all there is.
+      // While the circuit is open, its own line has said everything.
       if (error instanceof StoreTimeoutError && !circuit.isOpen())
         writeLog(
           logger,
@@ -113,6 +130,7 @@ function guard(part: 'records' | 'ledger' | 'rates', store: Storage['kind'], opt
       if (isOutage(error)) passage.failed(error);
       // `unavailable` may have other reasons and says nothing about the server.
       else if (!isGatewayError(error) || error.kind !== 'unavailable') passage.responded();
+      if (!isGatewayError(error) && !isOutage(error)) logRefusal(operation, error);
       throw isGatewayError(error) ? error : unavailable(error);
     }
   };
@@ -128,7 +146,7 @@ function unavailable(cause: unknown): GatewayError {
 const names = /^[A-Za-z0-9_.-]{1,100}$/;
 const kinds = /^[a-z-]{1,30}$/;
 
-/** Text from outside must never become part of a key unchecked. All addresses must have the same partition. */
+/** Checks addresses: text from outside must never become part of a key unchecked. All must have the same partition. */
 function check(at: readonly Address[]): void {
   if (at.every((one) => isAddress(one) && one.partition === at[0]?.partition)) return;
   throw new GatewayError('internal', 'A record was asked for that cannot exist', {

@@ -1,6 +1,6 @@
 import type { Keyv } from 'keyv';
+import { within } from '../../base/async/within.ts';
 import type { Clock } from '../../base/clock.ts';
-import { within } from '../../base/within.ts';
 import { damagedRecord } from '../damaged.ts';
 import { storeIsLate } from './outage.ts';
 
@@ -29,7 +29,7 @@ export function keyvEntries(kv: Keyv, { clock, timeoutMs }: KeyvEntriesOptions):
     failures++;
   });
 
-  /** @param isSure  whether a result is valid although the store reported a failure meanwhile */
+  /** @param isSure  tells whether a result is valid although the store reported a failure meanwhile */
   async function ask<T>(work: () => T | Promise<T>, isSure: (result: T) => boolean): Promise<T> {
     const before = failures;
     const result = timeoutMs === null ? await work() : await within(clock, timeoutMs, work, storeIsLate);

@@ -15,7 +15,7 @@ export interface Listing {
  * written, and removed after its record. Readers check the records and report wrong listings (`correct`).
  */
 export interface KeyvIndex {
-  /** In order of rank, then of id. */
+  /** All listings, in order of rank, then of id. */
   all(partition: string, kind: string): Promise<Listing[]>;
   /** Adds listings. Keeps other listings of the same ids. */
   include(partition: string, kind: string, listings: readonly Listing[]): Promise<void>;
@@ -28,7 +28,7 @@ export interface KeyvIndex {
  */
 const parts = 8;
 
-/** The format in the store: a tuple, because it is written with every change of the list. */
+/** The stored format: a tuple, because every change of the list writes it. */
 type Pair = [rank: number, id: string];
 
 /** @param prefixOf  the beginning of a kind's keys; the index continues with `:`, which no id contains */
@@ -93,7 +93,7 @@ export function keyvIndex(entries: KeyvEntries, prefixOf: (partition: string, ki
   };
 }
 
-/** By rank, then by id. Ids are ASCII, so this is their order by bytes. */
+/** Sorts by rank, then by id. Ids are ASCII, so this is their order by bytes. */
 export function inOrder(a: Listing, b: Listing): number {
   return a.rank - b.rank || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 }

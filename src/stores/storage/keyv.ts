@@ -1,7 +1,7 @@
 import type { Keyv } from 'keyv';
+import { createLock, type Lock } from '../../base/async/lock.ts';
 import type { Clock } from '../../base/clock.ts';
 import { isGatewayError } from '../../base/errors.ts';
-import { createLock, type Lock } from '../../base/lock.ts';
 import { damagedRecord } from '../damaged.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { memoryRates } from '../rates/memory.ts';
@@ -16,7 +16,7 @@ export interface KeyvStorageOptions {
   /** `memory`: the data is in this process, so calls cannot hang. */
   kind: 'memory' | 'keyv';
   ledger: Ledger;
-  /** Default: its own. */
+  /** Default: rates of this storage alone. */
   rates?: Rates;
   isShared: boolean;
   clock: Clock;
@@ -81,10 +81,10 @@ export function keyvStorage(kv: () => Keyv | Promise<Keyv>, options: KeyvStorage
     const handles = await opened();
     const { lock, unfinished, namespace } = handles;
     const name = `${namespace} ${partition}`;
-    const queuedMs = clock.now();
+    const queuedMs = clock.monotonic();
     return lock.run(name, async () => {
       // The caller has got a time-out by now. A store that hangs must not collect work for later.
-      if (clock.now() - queuedMs >= timeoutMs) throw new StoreTimeoutError(timeoutMs);
+      if (clock.monotonic() - queuedMs >= timeoutMs) throw new StoreTimeoutError(timeoutMs);
       const finish = unfinished.get(name);
       if (finish) {
         await finish();
@@ -106,7 +106,7 @@ export function keyvStorage(kv: () => Keyv | Promise<Keyv>, options: KeyvStorage
   async function takeBack(handles: Opened, steps: readonly Step[]): Promise<void> {
     for (const { key, before, after } of steps.toReversed()) {
       const [now = null] = await read(handles, [key]).catch((error: unknown) => {
-        // A damaged record was not written by us.
+        // This process did not write a damaged record.
         if (isGatewayError(error)) return [before];
         throw error;
       });
@@ -228,7 +228,10 @@ function sharedBy(adapter: object): Pick<Opened, 'lock' | 'unfinished'> {
   return known;
 }
 
-/** With a prefix, because a Keyv without a namespace may hold other things. Names hold no colon. */
+/**
+ * The beginning of keys. It has a prefix, because a Keyv without a namespace may hold other things. Names contain no
+ * colon.
+ */
 function prefixOf(partition: string, kind: string): string {
   return `gw:${partition}:${kind}:`;
 }

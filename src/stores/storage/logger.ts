@@ -1,3 +1,5 @@
+import { tell } from '../../base/async/tell.ts';
+
 /** The part of a logger that stores use. */
 export interface StoreLogger {
   info(fields: object, message: string): void;
@@ -11,9 +13,5 @@ export function writeLog(
   fields: object,
   message: string,
 ): void {
-  try {
-    logger?.[level](fields, message);
-  } catch {
-    // There is no other place to report this error.
-  }
+  tell(() => logger?.[level](fields, message));
 }

@@ -10,7 +10,7 @@ interface MemoryRecord {
 }
 
 /**
- * The storage if the host app passes none: in this process, and lost with it. Does not use Keyv: loading Keyv might
+ * The storage if the host app passes none. The data is lost with this process. It does not use Keyv: loading Keyv might
  * take longer than a store call may.
  */
 export function memoryStorage(ledger: Ledger): Storage {
@@ -60,7 +60,7 @@ export function memoryStorage(ledger: Ledger): Storage {
   };
 }
 
-/** Ids are ASCII, so their order in UTF-16 is their order by bytes. */
+/** Sorts by rank, then by id. Ids are ASCII, so their order in UTF-16 is their order by bytes. */
 function byRank(a: MemoryRecord, b: MemoryRecord): number {
   return (a.rank as number) - (b.rank as number) || (a.id < b.id ? -1 : 1);
 }

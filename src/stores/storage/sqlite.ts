@@ -6,7 +6,7 @@ import type { Address, Change, Storage } from './storage.ts';
 
 /** The part of the Keyv adapter of `sqliteStore` that we use. */
 export interface SqliteAdapter {
-  /** Separates stores that share a file. Read once. */
+  /** Separates stores that share a file. The storage reads it once. */
   namespace?: string | undefined;
   readonly database: SqliteDatabase;
 }

@@ -12,28 +12,28 @@ export interface Storage {
   readonly kind: 'memory' | 'keyv' | 'sqlite' | 'redis' | 'postgres';
   /** @returns null: there is no such record */
   get(at: Address): Promise<string | null>;
-  /** In the order asked. All addresses have the same partition. */
+  /** The values in the order asked. All addresses have the same partition. */
   getMany(at: readonly Address[]): Promise<(string | null)[]>;
   /**
    * Writes all changes or none, in one atomic step. All addresses have the same partition.
    * @returns false: an expectation was not met, and nothing was written
    */
   commit(changes: readonly Change[]): Promise<boolean>;
-  /** The listed records of a kind, by rank and then by id, in milliseconds whatever else the store holds. */
+  /** The listed records of a kind, by rank and then by id. Takes milliseconds, whatever else the store holds. */
   list(partition: string, kind: string, page: Page): Promise<Listed>;
   readonly ledger: Ledger;
   /** Counts requests and tokens per minute, and calls in flight. */
   readonly rates: Rates;
   /**
-   * Whether all processes on this store share the same money. If not, budgets hold per process only, and the promises
-   * of `commit` also hold per process only.
+   * true: all processes on this store share the same money. If false, budgets and the promises of `commit` hold per
+   * process only.
    */
   readonly isShared: boolean;
-  /** Closes what this object opened itself. What the host app opened stays open. */
+  /** Closes the connections that this object opened. Those that the host app opened stay open. */
   close(): Promise<void>;
 }
 
-/** Whether other instances on the same store see its records. A shared ledger does not mean that. */
+/** Tells whether other instances on the same store see its records. A shared ledger does not mean that. */
 export function sharesRecords({ isShared, kind }: Storage): boolean {
   return isShared && kind !== 'memory' && kind !== 'keyv';
 }
@@ -58,8 +58,8 @@ export interface Change {
   /** null removes the record, also from the list. */
   value: string | null;
   /**
-   * Lists the record under its kind, in ascending order of rank, an integer. Absent: listed as before, or not listed as
-   * before.
+   * Lists the record under its kind, in ascending order of rank, an integer. Absent: the place in the list does not
+   * change.
    */
   rank?: number;
 }

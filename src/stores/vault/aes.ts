@@ -50,7 +50,7 @@ function encode(text: string): Uint8Array<ArrayBuffer> {
   return new TextEncoder().encode(text);
 }
 
-/** A copy in memory that is not shared: WebCrypto requires that. */
+/** Copies bytes into memory that is not shared, as WebCrypto requires. */
 function copy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes);
 }

@@ -2,9 +2,9 @@ import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { fromBase64, toBase64 } from '../../base/base64.ts';
-import type { Sealer } from '../vault.ts';
 import { decrypt, encrypt, importKey, keyBytes, randomNonce } from './aes.ts';
 import { cannotOpen } from './errors.ts';
+import type { Sealer } from './index.ts';
 
 interface RingKey {
   id: string;
@@ -53,7 +53,7 @@ function ringKey(secret: string): RingKey {
   };
 }
 
-/** Results for different purposes reveal nothing about each other. */
+/** Derives bytes for one purpose. The bytes for different purposes reveal nothing about each other. */
 function stretch(secret: string, purpose: string, length: number): Uint8Array {
   return hkdf(sha256, utf8ToBytes(secret.toWellFormed()), utf8ToBytes('model-gateway'), utf8ToBytes(purpose), length);
 }

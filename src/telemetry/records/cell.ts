@@ -10,15 +10,17 @@ export const cellSchema = lazily(() =>
     provider: z.string().nullable(),
     apiKeyHash: z.string().nullable(),
     requests: z.int(),
-    /** By outcome; those that are none of these were ok. */
+    /** The number of requests by outcome; the others were ok. */
     failed: z.int(),
     cut: z.int(),
     cancelled: z.int(),
+    /** Calls whose process died; older rows have none. */
+    lost: z.int().default(0),
     promptTokens: z.int(),
     completionTokens: z.int(),
     reasoningTokens: z.int(),
     costNanoUsd: z.int(),
-    /** What providers charged to workspaces' own credentials. */
+    /** The charges of providers to workspaces' own credentials. */
     byokNanoUsd: z.int(),
   }),
 );
@@ -36,6 +38,7 @@ export function emptyCell(key: CellKey): Cell {
     failed: 0,
     cut: 0,
     cancelled: 0,
+    lost: 0,
     promptTokens: 0,
     completionTokens: 0,
     reasoningTokens: 0,
@@ -44,26 +47,26 @@ export function emptyCell(key: CellKey): Cell {
   };
 }
 
-/** Whose sums a request belongs to. Only names of the catalogue: what callers write is of any number. */
+/** The cell of a request. Its key has only names of the catalogue: names from callers could be any number. */
 export function cellKeyOf({ model, provider, attempts, apiKeyHash }: RequestRecord): CellKey {
   const last = attempts.at(-1);
   return { model: model ?? last?.model ?? null, provider: provider ?? last?.provider ?? null, apiKeyHash };
 }
 
 export function cellOf(record: RequestRecord): Cell {
-  const { usage, outcome, costNanoUsd } = record;
-  const upstreamUsd = usage?.is_byok ? (usage.cost_details?.upstream_inference_cost ?? 0) : 0;
+  const { usage, outcome, costNanoUsd, byokNanoUsd } = record;
   return {
     ...cellKeyOf(record),
     requests: 1,
     failed: outcome === 'failed' ? 1 : 0,
     cut: outcome === 'cut' ? 1 : 0,
     cancelled: outcome === 'cancelled' ? 1 : 0,
+    lost: 0,
     promptTokens: usage?.prompt_tokens ?? 0,
     completionTokens: usage?.completion_tokens ?? 0,
     reasoningTokens: usage?.completion_tokens_details?.reasoning_tokens ?? 0,
     costNanoUsd: costNanoUsd ?? 0,
-    byokNanoUsd: Math.round(upstreamUsd * 1e9),
+    byokNanoUsd,
   };
 }
 
@@ -72,6 +75,7 @@ const sums = [
   'failed',
   'cut',
   'cancelled',
+  'lost',
   'promptTokens',
   'completionTokens',
   'reasoningTokens',

@@ -3,22 +3,22 @@ import { GatewayError, isGatewayError } from '../../base/errors.ts';
 import { tryParseJson } from '../../base/json.ts';
 import { lazily } from '../../base/lazily.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import { sealedSchema } from '../../schema/credential.ts';
-import { type GenerationContent, generationContentSchema } from '../../schema/generation-content.ts';
+import { type GenerationContent, generationContentSchema } from '../../schema/records/generation-content.ts';
+import { sealedSchema } from '../../schema/tenants/credential.ts';
 import { damagedRecord } from '../../stores/damaged.ts';
 import { unlessDeleted } from '../../stores/deletion.ts';
 import type { Address, Storage } from '../../stores/storage/storage.ts';
-import type { Vault } from '../../stores/vault.ts';
+import type { Vault } from '../../stores/vault/index.ts';
 import type { CallContent } from '../follow.ts';
 
 const kind = 'generation-content';
 
-/** The prompt and the response of a request are beside its record, and go with it. */
+/** The address of the prompt and the response of a request. They are beside its record, and are removed with it. */
 export function contentAt(workspaceId: WorkspaceId, id: string): Address {
   return { partition: workspaceId, kind, id };
 }
 
-/** As it is stored. What is longer than `maxChars` is left out, and the content says so. */
+/** The stored text. A part that is longer than `maxChars` is left out, and the content says so. */
 export function contentText({ messages, completion, reasoning, toolCalls }: CallContent, maxChars: number): string {
   const input = JSON.stringify(messages);
   const output: GenerationContent['output'] = { completion, reasoning, tool_calls: [...toolCalls] };
@@ -31,7 +31,7 @@ export function contentText({ messages, completion, reasoning, toolCalls }: Call
   },"is_truncated":${isInputTooLong || isOutputTooLong}}`;
 }
 
-/** What opens and seals the contents that are kept. */
+/** The part of the vault that seals and opens stored contents. */
 export type ContentVault = Pick<Vault, 'isOpen' | 'seal' | 'open'>;
 
 /**
@@ -52,9 +52,10 @@ export async function writeContent(
 const sealedContentSchema = lazily(() => z.strictObject({ sealed: sealedSchema() }));
 
 /**
- * @returns null: none was kept
- * @throws GatewayError unavailable (503); not_found (404): a secret sealed it that is not configured any more; internal
- *         (500) for a damaged one
+ * @returns null: no content was kept
+ * @throws GatewayError unavailable (503); not_found (404): the secret that sealed it is not configured any more;
+ * internal
+ *         (500) for a damaged content
  */
 export async function readContent(
   { storage, vault }: { storage: Storage; vault: ContentVault },

@@ -1,12 +1,12 @@
 import { isoTime } from '../../base/clock.ts';
 import { nanoToUsd } from '../../base/money.ts';
-import type { Generation } from '../../schema/generation.ts';
+import type { Generation } from '../../schema/records/generation.ts';
 import type { RequestRecord } from '../record.ts';
 
-/** A record is for looking things up: beyond this its lists are cut, so that each is of bounded size. */
+/** The most rows of a list in a record. Longer lists are cut, so that each record is of bounded size. */
 const maxRows = 100;
 
-/** What is kept of a record, in the form in which it is shown. */
+/** The stored part of a record, in the form in which it is shown. */
 export function generationOf(record: RequestRecord): Generation {
   const { usage, firstMs, totalMs, costNanoUsd, attempts, generations } = record;
   const prompt = usage?.prompt_tokens ?? null;
@@ -49,11 +49,13 @@ export function generationOf(record: RequestRecord): Generation {
     usage: costUsd,
     is_byok: usage?.is_byok === true,
     native_finish_reason: record.nativeFinishReason,
-    external_user: record.userId,
+    external_user: record.userId ?? record.user,
+    user_id: record.userId,
+    user: record.user,
     api_type: 'completions',
     preset_id: null,
     router: record.router,
-    // The wire lists the names of the providers it knows, so those of the host app have no place in it.
+    // The wire has a closed list of provider names, so names of the host app's providers are left out.
     provider_responses: attempts.slice(0, maxRows).map((attempt) => ({
       status: attempt.status,
       latency: attempt.decidedAtMs - attempt.startedAtMs,
@@ -94,7 +96,7 @@ export function generationOf(record: RequestRecord): Generation {
   };
 }
 
-/** Pages that the model had fetched; null: it was offered no tools of the gateway, or used none. */
+/** The number of pages that the model had fetched; null: it was offered no tools of the gateway, or used none. */
 function fetchesOf(stages: RequestRecord['pipeline']): number | null {
   const stage = stages.find(({ type }) => type === 'server_tools');
   const { calls } = (stage?.data ?? {}) as { calls?: Record<string, number> };
@@ -107,7 +109,7 @@ function searchEngineOf(stages: RequestRecord['pipeline']): string | null {
   return typeof engine === 'string' ? engine : null;
 }
 
-/** Of the page or app that asked; empty: it did not say. */
+/** The origin of the page or app that sent the request; empty: the request does not tell it. */
 function originOf(referer: string | null): string {
   const url = referer === null ? null : URL.parse(referer);
   return url === null || url.origin === 'null' ? '' : url.origin;

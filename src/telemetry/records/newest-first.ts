@@ -1,6 +1,6 @@
 import type { Storage } from '../../stores/storage/storage.ts';
 
-/** A list of a store that has the newest first. */
+/** A list of a store, with the newest entry first. */
 export interface NewestFirst {
   partition: string;
   kind: string;
@@ -8,18 +8,26 @@ export interface NewestFirst {
   timeOf(entry: { id: string; value: string }): number;
 }
 
-/** The place of the first entry that is older than an instant, found by halving: a read for each half. */
-export async function placeBefore(storage: Storage, list: NewestFirst, beforeMs: number): Promise<number> {
-  const { partition, kind, timeOf } = list;
+/** The place of the first entry that is older than an instant. It is found by halving, with a read for each half. */
+export function placeBefore(storage: Storage, list: NewestFirst, beforeMs: number): Promise<number> {
+  return placeWhere(storage, list, (entry) => list.timeOf(entry) < beforeMs);
+}
+
+/** The place of the first entry that is behind another place. All entries after it are behind as well. */
+export async function placeWhere(
+  storage: Storage,
+  { partition, kind }: Pick<NewestFirst, 'partition' | 'kind'>,
+  isBehind: (entry: { id: string; value: string }) => boolean,
+): Promise<number> {
   const first = await storage.list(partition, kind, { offset: 0, limit: 1 });
   const [newest] = first.records;
-  if (newest === undefined || timeOf(newest) < beforeMs) return 0;
+  if (newest === undefined || isBehind(newest)) return 0;
   let low = 1;
   let high = first.total;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const [entry] = (await storage.list(partition, kind, { offset: middle, limit: 1 })).records;
-    if (entry === undefined || timeOf(entry) < beforeMs) high = middle;
+    if (entry === undefined || isBehind(entry)) high = middle;
     else low = middle + 1;
   }
   return low;

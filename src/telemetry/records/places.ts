@@ -2,19 +2,22 @@ import { parseWorkspaceId, type WorkspaceId } from '../../call/workspace.ts';
 import type { Address, Change } from '../../stores/storage/storage.ts';
 import { contentAt } from './content.ts';
 
-/** The records of a workspace are in its own partition, newest first. */
+/** The kind of records. The records of a workspace are in its own partition, newest first. */
 export const recordKind = 'generation';
 
 export function recordAt(workspaceId: WorkspaceId, id: string): Address {
   return { partition: workspaceId, kind: recordKind, id };
 }
 
-/** Removes a record, and what is kept beside it. */
+/** Removes a record, and the content beside it. */
 export function removal(workspaceId: WorkspaceId, id: string): Change[] {
   return [recordAt(workspaceId, id), contentAt(workspaceId, id)].map((at) => ({ at, value: null }));
 }
 
-/** Which workspace a record belongs to, of all workspaces, oldest first: for operators, and to find what is expired. */
+/**
+ * The index of the records of all workspaces, oldest first, with the workspace of each. Operators and the search for
+ * expired records use it.
+ */
 export const indexPartition = 'generations';
 export const indexKind = 'generation-owner';
 
@@ -22,10 +25,10 @@ export function indexAt(id: string): Address {
   return { partition: indexPartition, kind: indexKind, id };
 }
 
-/** What a store takes as an id; those of a host app's own `ids` may be of another form. */
+/** The ids that a store accepts; a host app's own `ids` may make others. */
 export const storableId = /^[A-Za-z0-9_.-]{1,100}$/;
 
-/** The text of the index: when the request arrived, epoch ms, and its workspace. */
+/** The text of the index: the arrival of the request, epoch ms, and its workspace. */
 export function ownerText(workspaceId: WorkspaceId, receivedAtMs: number): string {
   return `${receivedAtMs} ${workspaceId}`;
 }
@@ -39,7 +42,7 @@ export const grainMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as c
 export type Grain = keyof typeof grainMs;
 export const grains = ['minute', 'hour', 'day'] as const satisfies readonly Grain[];
 
-/** Sums of a workspace, newest first. */
+/** The kind of the sums of a workspace, newest first. */
 export function rowKind(grain: Grain): string {
   return `activity-${grain}`;
 }
@@ -48,12 +51,12 @@ export function rowAt(workspaceId: WorkspaceId, grain: Grain, startMs: number, i
   return { partition: workspaceId, kind: rowKind(grain), id: `${startMs}.${instance}` };
 }
 
-/** Epoch ms, of the id of a row. */
+/** The start of a row by its id, epoch ms. */
 export function startOf(rowId: string): number {
   return Number(rowId.slice(0, rowId.indexOf('.')));
 }
 
-/** The workspaces that have sums: also those that only the host app knows of. */
+/** The kind of the index of workspaces that have sums, also workspaces that only the host app knows. */
 export const activeKind = 'activity-workspace';
 
 export function activeAt(workspaceId: WorkspaceId): Address {

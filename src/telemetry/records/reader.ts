@@ -1,34 +1,39 @@
 import type { Clock } from '../../base/clock.ts';
 import { tryParseJson } from '../../base/json.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import { type Generation, generationSchema, type ListGenerationsQuery } from '../../schema/generation.ts';
-import type { RecordSettings } from '../../schema/record-settings.ts';
+import type { Behind } from '../../schema/instant.ts';
+import { type Generation, generationSchema, type ListGenerationsQuery } from '../../schema/records/generation.ts';
+import type { RecordSettings } from '../../schema/settings/records.ts';
 import { damagedRecord } from '../../stores/damaged.ts';
 import type { Storage } from '../../stores/storage/storage.ts';
-import { placeBefore } from './newest-first.ts';
+import { placeBefore, placeWhere } from './newest-first.ts';
 import { indexAt, ownerOf, recordAt, recordKind, storableId } from './places.ts';
 
-/** Which records are listed. Absent: all. Instants are epoch ms; `from` is inside the range, `to` is not. */
+/** Selects records. Absent fields select all. Instants are epoch ms; `from` is inside the range, `to` is not. */
 export type RecordFilter = Partial<
-  Pick<ListGenerationsQuery, 'api_key_hash' | 'model' | 'provider' | 'user' | 'session' | 'outcome' | 'from' | 'to'>
+  Pick<ListGenerationsQuery, 'api_key_hash' | 'model' | 'provider' | 'user' | 'session' | 'outcome' | 'from'> & {
+    to: number | undefined;
+    /** Only records that come after this one in the list. */
+    behind: Behind;
+  }
 >;
 
 /** A page of records, newest first. */
 export interface RecordPage {
   records: Generation[];
-  /** Records of the workspace; of a list with filters the gateway counts them elsewhere: null. */
+  /** The number of records of the workspace; null for a list with filters that the sums do not count. */
   total: number | null;
-  /** Epoch ms: the list was broken off at the record of this time, and goes on before it. null: it was not. */
-  resumeBeforeMs: number | null;
+  /** The record after which an interrupted list goes on; null: the list is complete. */
+  resumeBehind: Behind | null;
 }
 
-/** Finds the records that are kept. Every method rejects with GatewayError unavailable (503) without the store. */
+/** Finds kept records. Every method rejects with GatewayError unavailable (503) without the store. */
 export interface RecordReader {
-  /** The workspace that an id belongs to, for a caller that manages all; null: none does. */
+  /** The workspace of an id, for a caller that manages all workspaces; null: no workspace has the id. */
   ownerOf(id: string): Promise<WorkspaceId | null>;
   /** @returns null: there is no such record in this workspace, or it has expired */
   find(workspaceId: WorkspaceId, id: string): Promise<Generation | null>;
-  /** Epoch ms: when the oldest record of a workspace arrived; null: there is none. */
+  /** The arrival of the oldest record of a workspace, epoch ms; null: there is none. */
   oldestMs(workspaceId: WorkspaceId): Promise<number | null>;
   list(workspaceId: WorkspaceId, filter: RecordFilter, page: { offset: number; limit: number }): Promise<RecordPage>;
 }
@@ -39,11 +44,17 @@ export interface RecordReaderDeps {
   settings: RecordSettings;
 }
 
-/** Records in one read. */
+/** The number of records in one read. */
 const readSize = 500;
 
 export function createRecordReader({ storage, clock, settings }: RecordReaderDeps): RecordReader {
   const isLive = ({ created_at }: Generation) => Date.parse(created_at) >= clock.now() - settings.ttlMs;
+
+  function firstPlace(workspaceId: WorkspaceId, { to, behind }: RecordFilter): Promise<number> | 0 {
+    const list = { partition: workspaceId, kind: recordKind, timeOf };
+    if (behind) return placeWhere(storage, list, (entry) => isBehind({ atMs: timeOf(entry), id: entry.id }, behind));
+    return to === undefined ? 0 : placeBefore(storage, list, to);
+  }
 
   async function search(
     workspaceId: WorkspaceId,
@@ -53,32 +64,30 @@ export function createRecordReader({ storage, clock, settings }: RecordReaderDep
     const fits = predicateOf(filter);
     const endMs = Math.max(filter.from ?? 0, clock.now() - settings.ttlMs);
     const found: Generation[] = [];
+    const page = (resumeBehind: Behind | null = null): RecordPage => ({ records: found, total: null, resumeBehind });
     let skip = offset;
-    let place =
-      filter.to === undefined
-        ? 0
-        : await placeBefore(storage, { partition: workspaceId, kind: recordKind, timeOf }, filter.to);
+    let last = filter.behind ?? null;
+    let place = await firstPlace(workspaceId, filter);
     for (let left = settings.maxScanned; left > 0; ) {
       const size = Math.min(readSize, left);
       const { records } = await storage.list(workspaceId, recordKind, { offset: place, limit: size });
-      for (const { value } of records) {
+      for (const { id, value } of records) {
         const record = read(value);
-        if (Date.parse(record.created_at) < endMs) return { records: found, total: null, resumeBeforeMs: null };
+        const atMs = Date.parse(record.created_at);
+        if (atMs < endMs) return page();
+        // Records that were written meanwhile have moved the others, so some are read a second time.
+        if (atMs >= (filter.to ?? Number.POSITIVE_INFINITY) || !isBehind({ atMs, id }, last)) continue;
+        last = { atMs, id };
         if (!fits(record)) continue;
         if (skip-- > 0) continue;
         found.push(record);
-        if (found.length === limit) return { records: found, total: null, resumeBeforeMs: null };
+        if (found.length === limit) return page();
       }
       left -= records.length;
       place += records.length;
-      if (records.length < size) return { records: found, total: null, resumeBeforeMs: null };
-      // One more, so that the next list also has those of the same millisecond.
-      if (left <= 0) {
-        const last = read((records.at(-1) as { value: string }).value);
-        return { records: found, total: null, resumeBeforeMs: Date.parse(last.created_at) + 1 };
-      }
+      if (records.length < size) return page();
     }
-    return { records: found, total: null, resumeBeforeMs: null };
+    return page(last);
   }
 
   return {
@@ -104,14 +113,19 @@ export function createRecordReader({ storage, clock, settings }: RecordReaderDep
     async list(workspaceId, filter, page) {
       if (Object.values(filter).some((value) => value !== undefined)) return search(workspaceId, filter, page);
       const { records, total } = await storage.list(workspaceId, recordKind, page);
-      return { records: records.map(({ value }) => read(value)).filter(isLive), total, resumeBeforeMs: null };
+      return { records: records.map(({ value }) => read(value)).filter(isLive), total, resumeBehind: null };
     },
   };
 }
 
+/** Tells whether a record comes later in a list: it is older, or of the same time with a later id. */
+function isBehind({ atMs, id }: Behind, last: Behind | null): boolean {
+  return last === null || atMs < last.atMs || (atMs === last.atMs && id > last.id);
+}
+
 const timeOf = ({ value }: { value: string }) => Date.parse(read(value).created_at);
 
-/** Checked no further: thousands may be looked at for one page. */
+/** Checks only one field: one page may read thousands of records. */
 function read(text: string): Generation {
   const record = tryParseJson(text) as Generation | undefined;
   if (typeof record?.created_at !== 'string') throw damagedRecord(recordKind);
@@ -125,10 +139,11 @@ function predicateOf(filter: RecordFilter): (record: Generation) => boolean {
       ['api_key_hash', api_key_hash],
       ['model', model],
       ['provider_name', provider],
-      ['external_user', user],
       ['session_id', session],
       ['outcome', outcome],
     ] as const
   ).filter(([, value]) => value !== undefined);
-  return (record) => wanted.every(([name, value]) => record[name] === value);
+  return (record) =>
+    wanted.every(([name, value]) => record[name] === value) &&
+    (user === undefined || record.external_user === user || record.user === user);
 }

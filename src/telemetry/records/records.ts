@@ -1,14 +1,17 @@
 import type { Clock } from '../../base/clock.ts';
 import type { ReplyStream } from '../../call/reply.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import type { GenerationContent } from '../../schema/generation-content.ts';
-import type { RecordSettings } from '../../schema/record-settings.ts';
+import type { GenerationContent } from '../../schema/records/generation-content.ts';
+import type { RecordSettings } from '../../schema/settings/records.ts';
+import type { LostCallRecorder } from '../../stores/spending/lost-call.ts';
+import type { PendingBookings } from '../../stores/spending/pending-bookings.ts';
 import type { Change, Storage } from '../../stores/storage/storage.ts';
 import type { CallContent } from '../follow.ts';
 import type { Logger, RequestRecord } from '../record.ts';
 import { type ContentVault, readContent } from './content.ts';
 import { generationOf } from './generation-of.ts';
 import { createLiveTail, type Watched } from './live-tail.ts';
+import { lostRecorder } from './lost.ts';
 import { activeAt, grains, indexAt, recordKind, removal, rowKind } from './places.ts';
 import { createRecordReader, type RecordReader } from './reader.ts';
 import { createRollups } from './rollups.ts';
@@ -19,59 +22,87 @@ import { createTailReceiver } from './tail-receiver.ts';
 import { createTailSender } from './tail-sender.ts';
 import { createRecordWriter } from './writer.ts';
 
-/** The records that are kept in the store. What this instance has taken is written before it is read. */
+/** The records in the store. Records that this instance has taken are written before a read. */
 export interface Records extends RecordReader {
-  /** A sink of records. */
+  /** Takes a record. */
   write(record: RequestRecord): void;
-  /** Keeps the prompt and the response of a request beside its record, which is written next. */
+  /** Keeps the prompt and the response of a request beside its record, which has to be written next. */
   keepContent(record: RequestRecord, content: CallContent): void;
-  /** @returns null: none was kept. @throws GatewayError unavailable (503) */
+  /** Writes or corrects the record of a call whose process died. */
+  recordLost: LostCallRecorder;
+  /** @returns null: no content was kept. @throws GatewayError unavailable (503) */
   content(workspaceId: WorkspaceId, id: string): Promise<GenerationContent | null>;
-  /** Records that were not kept since the start. */
+  /** The number of records that were not kept since the start. */
   dropped(): number;
-  /** Records that wait to be written. */
+  /** The number of records that wait to be written. */
   waiting(): number;
   readonly sums: Sums;
-  /** A stream of the records of all instances on the store: of this one at once, of the others when they have written them. */
+  /**
+   * Makes a stream of the records of all instances on the store: those of this one at once, those of the others when
+   * they are written.
+   */
   watch(wanted: Watched): ReplyStream;
   close(): Promise<void>;
 }
 
 export interface RecordsDeps {
-  /** With a circuit of its own: what fails here must not stop requests. */
+  /** The storage has a circuit of its own: its failures must not stop requests. */
   storage: Storage;
-  /** Seals prompts and responses, where it can. */
+  /** Seals prompts and responses, if there is a master key. */
   vault: ContentVault;
   clock: Clock;
   logger: Logger | null;
   settings: RecordSettings;
   /** Makes a name that no other instance has. */
   instance: () => string;
+  /** Books and records the calls of processes that died in a workspace. Never rejects. */
+  bookLost: (workspaceId: WorkspaceId) => Promise<void>;
+  /** Bookings that are written together with the records of their calls. Absent: there are none. */
+  pending?: PendingBookings | null;
 }
 
 export function createRecords(deps: RecordsDeps): Records {
-  const { storage, clock, settings } = deps;
+  const { storage, clock, settings, pending = null } = deps;
   const tail = createLiveTail(clock, settings);
-  const sweeper = createSweeper(storage, clock, settings);
+  // Each instance begins at another place.
+  const share = Number.parseInt(deps.instance().slice(0, 8), 16) / 2 ** 32;
+  const sweeper = createSweeper(storage, clock, settings, share || 0);
   const mail = createTailMail(storage, deps.instance);
   const sender = mail && createTailSender(mail, clock, settings);
   const receiver = mail && createTailReceiver(mail, tail, clock, settings);
-  const writer = createRecordWriter({ ...deps, sweeper, sender, rollups: createRollups(deps.instance) });
+  const writer = createRecordWriter({ ...deps, sweeper, sender, pending, rollups: createRollups(deps.instance) });
+  pending?.commitWith(writer.commitWith);
   const reader = createRecordReader(deps);
   const sums = createSums(storage, clock, settings);
-  /** What is read through it holds what was recorded here before. */
+  /** Wraps a read, so that its result contains what was recorded here before. */
   const flushed =
     <Given extends unknown[], Result>(read: (...given: Given) => Promise<Result>) =>
     async (...given: Given): Promise<Result> => {
       await writer.flush();
+      sweeper.begin();
       return read(...given);
     };
+  /** Wraps a read, so that its result also contains the calls of processes that died. */
+  const complete = <Given extends unknown[], Result>(
+    read: (workspaceId: WorkspaceId, ...given: Given) => Promise<Result>,
+  ) =>
+    flushed(async (workspaceId: WorkspaceId, ...given: Given) => {
+      await deps.bookLost(workspaceId);
+      return read(workspaceId, ...given);
+    });
+  const writeLost = lostRecorder({ storage, clock, settings, sweeper });
   return {
     write(record) {
       tail.publish(record.workspaceId, () => generationOf(record));
       writer.write(record);
     },
     keepContent: writer.keepContent,
+    async recordLost(workspaceId, call, isExact) {
+      // A record of this instance goes before that of a lost call.
+      await writer.flush();
+      const record = await writeLost(workspaceId, call, isExact);
+      if (record) tail.publish(workspaceId, () => record);
+    },
     content: flushed((workspaceId, id) => readContent(deps, workspaceId, id)),
     watch(wanted) {
       const stream = tail.watch(wanted);
@@ -86,18 +117,18 @@ export function createRecords(deps: RecordsDeps): Records {
       await receiver?.close();
     },
     ownerOf: flushed(reader.ownerOf),
-    find: flushed(reader.find),
-    list: flushed(reader.list),
+    find: complete(reader.find),
+    list: complete(reader.list),
     oldestMs: flushed(reader.oldestMs),
     sums: {
-      days: flushed(sums.days),
-      between: flushed(sums.between),
+      days: complete(sums.days),
+      between: complete(sums.between),
       workspaces: flushed(sums.workspaces),
     },
   };
 }
 
-/** Records that are removed in one step. */
+/** The number of records that one step removes. */
 const step = 200;
 
 /** Removes all records of a workspace, also where they are no longer kept. May be repeated. */

@@ -5,12 +5,12 @@ import { addCell, type Cell, cellOf, emptyCell } from './cell.ts';
 import { type Grain, grainMs, grains, rowAt, startOf } from './places.ts';
 
 /**
- * Sums by minute, hour and day. Each instance has rows of its own, which nobody else writes: it writes them whole, so
- * that a write may be repeated, and readers add the rows of all instances together.
+ * Sums by minute, hour and day. Each instance has rows of its own, which no other writes. It writes whole rows, so that
+ * a write may be repeated. Readers add up the rows of all instances.
  */
 export interface Rollups {
   add(record: RequestRecord): void;
-  /** Rows of a workspace that have changed since they were written; at most a few. */
+  /** The rows of a workspace that have changed since they were written; at most a few. */
   changed(workspaceId: WorkspaceId): ChangedRows;
   /** Workspaces with rows that have changed. */
   dirty(): WorkspaceId[];
@@ -18,7 +18,7 @@ export interface Rollups {
 
 export interface ChangedRows {
   changes: Change[];
-  /** They are written, as they were when they were asked for. */
+  /** Notes that the rows are written, in the state in which they were returned. */
   confirm(): void;
 }
 
@@ -26,25 +26,31 @@ interface Row {
   at: Change['at'];
   endMs: number;
   cells: Map<string, Cell>;
-  /** How often it has changed, and how often it had when it was last written. */
+  /** The number of changes, and the number at the last write. */
   version: number;
   writtenVersion: number;
 }
 
-/** Different models, providers and keys in one row; further ones share one cell. */
+/** The most cells of a row, for different models, providers and keys. Further ones share one cell. */
 const maxCells = 500;
-/** Rows in one step of the store. */
+/** The most rows in one step of the store. */
 const maxChanges = 20;
-/** Rows in memory. Beyond it, those that are written make room; while the store is away, further sums are lost. */
+/**
+ * The most rows in memory. Beyond them, rows that are written make room; while the store is away, further sums are
+ * lost.
+ */
 const maxRows = 10_000;
-/** How long after its end a row is kept in memory, for requests that end late. */
+/** The time after its end for which a row stays in memory, for requests that end late. */
 const lateMs = 900_000;
 
 /** @param instance  makes a name that no other instance has, nor this one after a restart */
 export function createRollups(instance: () => string): Rollups {
   const all = new Map<WorkspaceId, Map<string, Row>>();
   let count = 0;
-  /** A row that is forgotten and begins anew has another name: it would replace the sums of the first. */
+  /**
+   * Counts rows that were dropped from memory. A row that begins anew needs another name: with the same name, it would
+   * replace the earlier sums.
+   */
   let series = 0;
   let name: string | null = null;
   let latestMs = 0;

@@ -1,30 +1,30 @@
 import type { Clock } from '../../base/clock.ts';
 import { tryParseJson } from '../../base/json.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../../call/workspace.ts';
-import type { RecordSettings } from '../../schema/record-settings.ts';
+import type { RecordSettings } from '../../schema/settings/records.ts';
 import { damagedRecord } from '../../stores/damaged.ts';
 import type { Storage } from '../../stores/storage/storage.ts';
 import { type Cell, rowSchema } from './cell.ts';
 import { placeBefore } from './newest-first.ts';
 import { activeKind, type Grain, grainMs, indexPartition, rowKind, startOf } from './places.ts';
 
-/** Sums of a minute, an hour or a day, of one instance. */
+/** The sums of one instance in a minute, an hour or a day. */
 export interface SumRow {
   startMs: number;
   cells: readonly Cell[];
 }
 
-/** Reads sums: the number of reads depends on the length of the time, and not on the number of requests. */
+/** Reads sums. The number of reads depends on the length of the time, not on the number of requests. */
 export interface Sums {
-  /** Rows by day. `toMs` is not included; both are at midnight UTC. */
+  /** The rows by day. `toMs` is not included; both are at midnight UTC. */
   days(workspaceId: WorkspaceId, fromMs: number, toMs: number): Promise<SumRow[]>;
-  /** The sums of a time, which is taken in whole minutes; in whole hours where its minutes are no longer kept. */
+  /** The sums of a time in whole minutes, or in whole hours where its minutes are not kept any more. */
   between(workspaceId: WorkspaceId, fromMs: number, toMs: number): Promise<Cell[]>;
-  /** Workspaces that have sums; at most 1,000. */
+  /** The workspaces that have sums; at most 1,000. */
   workspaces(): Promise<WorkspaceId[]>;
 }
 
-/** Rows in one read. */
+/** The number of rows in one read. */
 const readSize = 500;
 const maxWorkspaces = 1_000;
 
@@ -73,7 +73,9 @@ interface Segment {
   toMs: number;
 }
 
-/** Minutes up to an hour, hours up to a day, days, and the same downwards: at most five segments. */
+/**
+ * Divides a time into minutes up to an hour, hours up to a day, days, and the same downwards: at most five segments.
+ */
 export function segmentsOf(fromMs: number, toMs: number, minutesFromMs: number): Segment[] {
   const finest = (atMs: number): Grain => (atMs < minutesFromMs ? 'hour' : 'minute');
   const segments: Segment[] = [];

@@ -1,8 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
-import type { WorkspaceId } from '../../call/workspace.ts';
-import type { RecordSettings } from '../../schema/record-settings.ts';
+import { parseWorkspaceId, type WorkspaceId } from '../../call/workspace.ts';
+import type { RecordSettings } from '../../schema/settings/records.ts';
 import type { Change, Storage } from '../../stores/storage/storage.ts';
 import {
+  activeKind,
   type Grain,
   grains,
   indexAt,
@@ -15,63 +16,115 @@ import {
   startOf,
 } from './places.ts';
 
-/** Removes records that are too old, and those that are too many, beside the requests. */
+/** Removes expired and surplus records beside the requests, as many as were written. */
 export interface Sweeper {
-  /** Records of a workspace were written. */
-  wrote(workspaceId: WorkspaceId): void;
-  /** Removes what may go. Never rejects: what could not be removed is removed the next time. */
+  /** Notes that records of a workspace were written. */
+  wrote(workspaceId: WorkspaceId, count: number): void;
+  /** Begins to look for records of an earlier process. */
+  begin(): void;
+  /** Removes expired and surplus records. Never rejects: a later sweep removes what this one could not. */
   sweep(): Promise<void>;
   close(): void;
 }
 
-/** How often. Reads do not show what is expired, so it need not be exact. */
+/**
+ * The time between two sweeps of all workspaces with new records. Reads do not show expired records, so it need not be
+ * short.
+ */
 const everyMs = 60_000;
-/** Records that are removed in one step. */
-const step = 200;
-/** Steps of one sweep: the rest waits for the next. */
-const maxSteps = 50;
-/** Workspaces whose number of records is looked at in one sweep. */
-const maxWorkspaces = 1_000;
+/** The time after which a workspace with many new records is swept. */
+const soonMs = 1_000;
+/** The number of records that one step removes. */
+const step = 500;
+/** The number of pages among which each instance chooses its own, so that instances do not remove the same records. */
+const lanes = 4;
 
-export function createSweeper(storage: Storage, clock: Clock, settings: RecordSettings): Sweeper {
-  /** Written to since the last sweep. */
-  const touched = new Set<WorkspaceId>();
-  let cancel: (() => void) | null = null;
+/** @param share  from 0 to below 1, different for each instance */
+export function createSweeper(storage: Storage, clock: Clock, settings: RecordSettings, share = 0): Sweeper {
+  /** By workspace: the number of records that were written since its last sweep. */
+  const written = new Map<WorkspaceId, number>();
+  /** The number of records beyond `records.max` that a workspace may have until its next sweep. */
+  const allowance = Math.min(step, Math.ceil(settings.max / 10));
+  let planned: { atMs: number; cancel: () => void } | null = null;
+  let running: Promise<void> | null = null;
+  let lookedAtAllMs = Number.NEGATIVE_INFINITY;
+  let hasBegun = false;
   let isClosed = false;
 
-  function schedule(): void {
-    if (isClosed || cancel) return;
-    const run = () => {
-      cancel = null;
-      void sweep();
-    };
-    cancel = clock.after(everyMs, run, { isIdle: true });
+  function schedule(inMs: number): void {
+    const atMs = clock.monotonic() + inMs;
+    if (isClosed || running !== null || (planned !== null && planned.atMs <= atMs)) return;
+    planned?.cancel();
+    const cancel = clock.after(inMs, () => void sweep(), { isIdle: true });
+    planned = { atMs, cancel };
   }
 
-  async function sweep(): Promise<void> {
+  function sweep(): Promise<void> {
+    planned?.cancel();
+    planned = null;
+    running ??= sweepAll().then((isEmpty) => {
+      running = null;
+      if (isDue()) schedule(soonMs);
+      else if (!isEmpty || written.size > 0) schedule(everyMs);
+    });
+    return running;
+  }
+
+  const isDue = () => [...written.values()].some((count) => count >= allowance);
+
+  /** @returns true: nothing is left to remove later. Never rejects */
+  async function sweepAll(): Promise<boolean> {
+    const isOfAll = clock.monotonic() - lookedAtAllMs >= everyMs;
+    let due = new Set<WorkspaceId>();
     try {
-      const isEmpty = await expire();
-      for (const workspaceId of [...touched]) {
-        touched.delete(workspaceId);
-        await trim(workspaceId);
-        for (const grain of grains) await forgetSums(workspaceId, grain);
+      if (!hasBegun) await findWorkspaces();
+      for (const [workspaceId, count] of written) if (isOfAll || count >= allowance) due.add(workspaceId);
+      for (const workspaceId of due) written.delete(workspaceId);
+      // One step for each in turn: many records of one workspace do not delay those of another.
+      for (let hasMore = true; due.size > 0 || hasMore; await nextTurn()) {
+        hasMore = await expire();
+        const left = new Set<WorkspaceId>();
+        for (const workspaceId of due) if (await trim(workspaceId)) left.add(workspaceId);
+        if (isOfAll) for (const workspaceId of due) if (!left.has(workspaceId)) await forgetAllSums(workspaceId);
+        due = left;
+        if (isClosed) return true;
       }
-      if (!isEmpty) schedule();
+      if (isOfAll) lookedAtAllMs = clock.monotonic();
+      return (await storage.list(indexPartition, indexKind, { offset: 0, limit: 0 })).total === 0;
     } catch {
-      // The store does not respond, which it has said in its own line.
-      schedule();
+      // The store does not respond, and has logged that itself.
+      for (const workspaceId of due) written.set(workspaceId, written.get(workspaceId) ?? 0);
+      return false;
     }
   }
 
-  /** @returns whether no record is left that may expire later */
+  /** Lets other work of the process run between two steps. */
+  function nextTurn(): Promise<void> {
+    return new Promise((resolve) => void clock.after(0, resolve));
+  }
+
+  /** Finds the workspaces of earlier processes, which may have left too many records. */
+  async function findWorkspaces(): Promise<void> {
+    for (let offset = 0; ; offset += step) {
+      const { records } = await storage.list(indexPartition, activeKind, { offset, limit: step });
+      for (const { id } of records) {
+        const workspaceId = parseWorkspaceId(id);
+        if (workspaceId !== null) written.set(workspaceId, written.get(workspaceId) ?? 0);
+      }
+      if (records.length < step) break;
+    }
+    hasBegun = true;
+  }
+
+  /** @returns true: more records may have expired */
   async function expire(): Promise<boolean> {
     const beforeMs = clock.now() - settings.ttlMs;
-    for (let at = 0; at < maxSteps; at++) {
-      const { records, total } = await storage.list(indexPartition, indexKind, { offset: 0, limit: step });
-      // The oldest come first.
+    // The oldest records come first.
+    for (const offset of new Set([Math.floor(share * lanes) * step, 0])) {
+      const { records } = await storage.list(indexPartition, indexKind, { offset, limit: step });
       const expired = records.filter(({ value }) => ownerOf(value).receivedAtMs < beforeMs);
       await remove(expired);
-      if (expired.length < records.length || records.length === 0) return total - expired.length === 0;
+      if (expired.length > 0) return offset > 0 || expired.length === step;
     }
     return false;
   }
@@ -86,17 +139,27 @@ export function createSweeper(storage: Storage, clock: Clock, settings: RecordSe
     await storage.commit(owners.map(({ id }): Change => ({ at: indexAt(id), value: null })));
   }
 
-  /** Of more records than may be, the oldest go. */
-  async function trim(workspaceId: WorkspaceId): Promise<void> {
-    for (let at = 0; at < maxSteps; at++) {
-      const { records } = await storage.list(workspaceId, recordKind, { offset: settings.max, limit: step });
-      if (records.length === 0) return;
-      await storage.commit(records.flatMap(({ id }) => removal(workspaceId, id)));
-      await storage.commit(records.map(({ id }): Change => ({ at: indexAt(id), value: null })));
-    }
+  /**
+   * Removes the oldest records beyond `max`. A record that has a place beyond `max` in the list never gets an earlier
+   * one.
+   * @returns true: there are more
+   */
+  async function trim(workspaceId: WorkspaceId): Promise<boolean> {
+    const { max } = settings;
+    const { total } = await storage.list(workspaceId, recordKind, { offset: 0, limit: 0 });
+    if (total <= max) return false;
+    const offset = max + Math.floor(share * Math.max(0, total - max - step));
+    const { records } = await storage.list(workspaceId, recordKind, { offset, limit: step });
+    await storage.commit(records.flatMap(({ id }) => removal(workspaceId, id)));
+    await storage.commit(records.map(({ id }): Change => ({ at: indexAt(id), value: null })));
+    return total - max > records.length;
   }
 
-  /** The oldest are the last. */
+  async function forgetAllSums(workspaceId: WorkspaceId): Promise<void> {
+    for (const grain of grains) await forgetSums(workspaceId, grain);
+  }
+
+  /** Removes the sums that are too old. The oldest are at the end of the list. */
   async function forgetSums(workspaceId: WorkspaceId, grain: Grain): Promise<void> {
     const kind = rowKind(grain);
     const beforeMs = clock.now() - settings[`${grain}sMs`];
@@ -110,15 +173,19 @@ export function createSweeper(storage: Storage, clock: Clock, settings: RecordSe
   }
 
   return {
-    wrote(workspaceId) {
-      if (touched.size < maxWorkspaces) touched.add(workspaceId);
-      schedule();
+    wrote(workspaceId, count) {
+      const all = (written.get(workspaceId) ?? 0) + count;
+      written.set(workspaceId, all);
+      schedule(all >= allowance ? soonMs : everyMs);
+    },
+    begin() {
+      if (!hasBegun) schedule(everyMs);
     },
     sweep,
     close() {
       isClosed = true;
-      cancel?.();
-      cancel = null;
+      planned?.cancel();
+      planned = null;
     },
   };
 }

@@ -4,21 +4,21 @@ import { lazily } from '../../base/lazily.ts';
 import { type Address, type Storage, sharesRecords } from '../../stores/storage/storage.ts';
 
 /**
- * Where instances on one store send records to those that clients watch: an instance that is watched says so in the
- * store, and has a mailbox there. Every method rejects with GatewayError unavailable (503) without the store.
+ * Sends records to instances on the same store whose clients watch. A watched instance notes that in the store, and has
+ * a mailbox there. Every method rejects with GatewayError unavailable (503) without the store.
  */
 export interface TailMail {
-  /** Says that this instance is watched. */
+  /** Notes that this instance is watched. */
   register(watched: WatchedUntil): Promise<void>;
-  /** Takes that back, and empties the mailbox. */
+  /** Removes the note, and empties the mailbox. */
   unregister(): Promise<void>;
-  /** Other instances that are watched. Removes what is left of those that died. */
+  /** The other instances that are watched. Removes the notes of those that died. */
   others(nowMs: number): Promise<WatchedInstance[]>;
   /** @returns false: the mailbox is full */
   send(instance: string, mail: Mail, nowMs: number): Promise<boolean>;
-  /** What is in the mailbox of this instance, oldest first. `mail` is null where it is damaged. */
+  /** The mails of this instance, oldest first. `mail` is null where it is damaged. */
   read(): Promise<{ id: string; mail: Mail | null }[]>;
-  /** Removes what was read. */
+  /** Removes mails that were read. */
   remove(ids: readonly string[]): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ const watchedSchema = lazily(() =>
   z.object({
     /** Epoch ms. */
     untilMs: z.number(),
-    /** What clients want to see; null: all workspaces. */
+    /** The workspaces that clients watch; null: all workspaces. */
     workspaceIds: z.array(z.string()).nullable(),
   }),
 );
@@ -37,20 +37,20 @@ export type WatchedInstance = WatchedUntil & { instance: string };
 const mailSchema = lazily(() =>
   z.object({
     workspaceId: z.string(),
-    /** Records of the workspace that were not sent before. */
+    /** The number of records of the workspace that were not sent before. */
     dropped: z.int(),
-    /** Records as they are shown. */
+    /** Records in their shown form. */
     generations: z.array(z.looseObject({})),
   }),
 );
 /** Records of one workspace. */
 export type Mail = z.infer<ReturnType<typeof mailSchema>>;
 
-/** The most that the clocks of two instances may differ. */
+/** The largest difference between the clocks of two instances. */
 const skewMs = 60_000;
-/** Further watched instances get nothing. */
+/** The most watched instances that get mails. */
 const maxWatched = 32;
-/** In a mailbox; each has at most as many records as the writer writes at once. */
+/** The most mails in a mailbox; each has at most as many records as the writer writes at once. */
 const maxMail = 20;
 
 const partition = 'tail';

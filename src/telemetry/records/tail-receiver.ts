@@ -1,16 +1,16 @@
 import type { Clock } from '../../base/clock.ts';
-import type { RecordSettings } from '../../schema/record-settings.ts';
+import type { RecordSettings } from '../../schema/settings/records.ts';
 import type { LiveTail } from './live-tail.ts';
 import type { TailMail } from './tail-mail.ts';
 
 /** Shows the records of other instances to the clients that watch this one. */
 export interface TailReceiver {
-  /** A client has begun to watch. */
+  /** Notes that a client has begun to watch. */
   watching(): void;
   close(): Promise<void>;
 }
 
-/** How long an instance counts as watched after it has said so. */
+/** The time for which a note that an instance is watched holds. */
 const leaseMs = 30_000;
 const renewMs = 10_000;
 
@@ -21,7 +21,7 @@ export function createTailReceiver(
   { flushMs, tailLength }: RecordSettings,
 ): TailReceiver {
   let registered: { text: string; untilMs: number } | null = null;
-  /** Shown, and perhaps not removed from the mailbox yet. */
+  /** The ids of mails that were shown, and perhaps not removed from the mailbox yet. */
   const shown = new Set<string>();
   let polling: Promise<void> | null = null;
   let cancel: (() => void) | null = null;
@@ -45,7 +45,7 @@ export function createTailReceiver(
       const { workspaceId, dropped, generations } = read;
       if (dropped > 0) tail.missed(workspaceId, dropped);
       for (const generation of generations) {
-        // A client that reads fast would miss the end of a long batch, had it no time to read its beginning.
+        // A pause in a long batch: without it, even a fast client would miss the end of the batch.
         if (count++ >= tailLength / 2) {
           count = 1;
           await new Promise<void>((resolve) => void clock.after(0, resolve));
@@ -68,7 +68,8 @@ export function createTailReceiver(
         registered = null;
       }
     } catch {
-      // The store does not respond, which it logs itself: until it does, clients see the records of this instance.
+      // The store does not respond, and has logged that itself. Until it does, clients see only the records of this
+      // instance.
     }
   }
 

@@ -1,31 +1,31 @@
 import type { Clock } from '../../base/clock.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import type { RecordSettings } from '../../schema/record-settings.ts';
+import type { RecordSettings } from '../../schema/settings/records.ts';
 import type { RequestRecord } from '../record.ts';
 import { generationOf } from './generation-of.ts';
 import type { TailMail, WatchedInstance } from './tail-mail.ts';
 
 /**
- * Sends the records of this instance to those that clients watch. While nobody watches, that is one read of the store
- * for each time that records are written.
+ * Sends the records of this instance to watched instances. While no client watches, that costs one read of the store
+ * each time that records are written.
  */
 export interface TailSender {
-  /** Sends records of one workspace that were written. Never rejects: what was not sent is counted. */
+  /** Sends written records of one workspace. Never rejects: records that were not sent are counted. */
   send(workspaceId: WorkspaceId, records: readonly RequestRecord[]): Promise<void>;
-  /** A record of a workspace was dropped before it was written. */
+  /** Counts a record of a workspace that was dropped before it was written. */
   lost(workspaceId: string): void;
 }
 
 export function createTailSender(mail: TailMail, clock: Clock, { flushMs }: RecordSettings): TailSender {
   let others: readonly WatchedInstance[] = [];
   let readAtMs = Number.NEGATIVE_INFINITY;
-  /** By watched instance and workspace: what the next mail tells of. */
+  /** By watched instance and workspace: the number of missed records, for the next mail. */
   const dropped = new Map<string, Map<string, number>>();
 
   async function readOthers(): Promise<void> {
-    const nowMs = clock.now();
+    const nowMs = clock.monotonic();
     if (nowMs - readAtMs < flushMs) return;
-    others = await mail.others(nowMs);
+    others = await mail.others(clock.now());
     readAtMs = nowMs;
     for (const id of dropped.keys()) if (!others.some(({ instance }) => instance === id)) dropped.delete(id);
   }
@@ -51,7 +51,7 @@ export function createTailSender(mail: TailMail, clock: Clock, { flushMs }: Reco
 
   return {
     async send(workspaceId, records) {
-      // Where the store does not respond: with the next records, those who watch are told how many they have missed.
+      // If the store does not respond, the next mail tells the number of missed records.
       await readOthers().catch(() => undefined);
       for (const { instance } of watching(workspaceId))
         await sendTo(instance, workspaceId, records).catch(() => undefined);

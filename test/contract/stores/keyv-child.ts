@@ -33,7 +33,6 @@ export const openFiles = (folder: string, clock = systemClock) => {
 
 const [, script, folder] = process.argv;
 if (script?.endsWith('keyv-child.ts') && folder !== undefined) {
-  process.on('disconnect', () => process.exit());
   const ledger = openFiles(folder);
   const say = (word: Word) => {
     appendFileSync(logOf(folder), `${word}\n`);

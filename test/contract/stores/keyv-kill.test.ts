@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
+import { childFlags } from '../../support/child-flags.ts';
 import { heldNanoUsd, life, logOf, openFiles, spentNanoUsd, type Word, width, workspaceId } from './keyv-child.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'gateway-keyv-'));
@@ -17,7 +18,7 @@ async function killedAfter(answers: number): Promise<Record<Word, number>> {
   rmSync(logOf(folder), { force: true });
   let heard = 0;
   const child = fork(join(import.meta.dirname, 'keyv-child.ts'), [folder], {
-    execArgv: ['--conditions=model-gateway-source'],
+    execArgv: [...childFlags],
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
   child.on('message', () => {

@@ -10,7 +10,8 @@ import {
   type Ledger,
   type LedgerOptions,
   type LimitedWindow,
-  type Window,
+  type LostHold,
+  type SpendingWindow,
   type WindowState,
 } from '../../../src/stores/ledger/ledger.ts';
 import { storeClock, type TimedLedger } from '../../support/timed-ledger.ts';
@@ -95,12 +96,13 @@ function createBench(ledger: TimedLedger) {
     settle: (id: string, actualNanoUsd: number, nowMs = noonMs) => ledger.settle(workspaceId, id, actualNanoUsd, nowMs),
     release: (id: string, nowMs = noonMs) => ledger.release(workspaceId, id, nowMs),
     expire: (nowMs: number) => ledger.expire(workspaceId, nowMs),
+    lost: (sinceMs: number, nowMs: number) => ledger.lost(workspaceId, sinceMs, nowMs),
     renew: (ids: readonly string[], leaseUntilMs: number) => ledger.renew(workspaceId, ids, leaseUntilMs),
-    add: (window: Window, nanoUsd: number, { id = randomUUID() as string, nowMs = noonMs } = {}) =>
+    add: (window: SpendingWindow, nanoUsd: number, { id = randomUUID() as string, nowMs = noonMs } = {}) =>
       ledger.add(workspaceId, id, [{ window, nanoUsd }], nowMs),
-    read: (windows: readonly Window[], nowMs = noonMs) => ledger.read(workspaceId, windows, nowMs),
+    read: (windows: readonly SpendingWindow[], nowMs = noonMs) => ledger.read(workspaceId, windows, nowMs),
     /** Of one window: `[spent, held]`. */
-    async state(window: Window, nowMs = noonMs): Promise<[number, number]> {
+    async state(window: SpendingWindow, nowMs = noonMs): Promise<[number, number]> {
       const [state] = await ledger.read(workspaceId, [window], nowMs);
       return [state!.spentNanoUsd, state!.heldNanoUsd];
     },
@@ -347,6 +349,8 @@ function ends(bench: () => Bench): void {
   });
 }
 
+const sorted = (lost: readonly LostHold[]) => lost.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+
 function expires(bench: () => Bench, releasingBench: () => Bench): void {
   it('are charged at what was held, in every window', async () => {
     const { held, expire, read } = bench();
@@ -410,6 +414,37 @@ function expires(bench: () => Bench, releasingBench: () => Bench): void {
     expect(await settle(id, actual, noonMs + leaseMs + keepEndedMs - 1)).toBe('repeated');
     expect(await read(windows)).toEqual([state(5 + actual, 1), state(5 + actual, 1)]);
   });
+  it.each(['charge', 'release'])(
+    'are listed for a day with what they cost, unless they are settled (%s)',
+    async (mode) => {
+      const { held, hold, lost, settle, release, add } = mode === 'charge' ? bench() : releasingBench();
+      const day = limited('daily', 10_000);
+      const charged = (nanoUsd: number) => (mode === 'charge' ? nanoUsd : 0);
+      // As the gateway names them.
+      const id = `hold-1-abc/${noonMs}/1/0/0/${'a'.repeat(64)}/gen-1`;
+      const atMs = noonMs + leaseMs;
+      const laterMs = atMs + 5_000;
+      expect(await lost(0, noonMs)).toEqual([]);
+      expect(await hold(70, [day], { id })).toEqual({ isHeld: true });
+      const [second, third] = [await held(20, [day], { leaseUntilMs: laterMs }), await held(5, [day])];
+      await release(await held(3, [day]));
+      await settle(await held(4, [day]), 4);
+      await add(day, 9);
+      expect(await lost(0, atMs - 1)).toEqual([]);
+      const first = { id, chargedNanoUsd: charged(70), expiredAtMs: atMs };
+      expect(sorted(await lost(0, atMs))).toEqual(
+        sorted([first, { id: third, chargedNanoUsd: charged(5), expiredAtMs: atMs }]),
+      );
+      expect(await release(third, atMs)).toBe('late');
+      expect(await lost(0, atMs)).toEqual([first]);
+      const last = { id: second, chargedNanoUsd: charged(20), expiredAtMs: laterMs };
+      expect(sorted(await lost(atMs, laterMs))).toEqual(sorted([first, last]));
+      expect(await lost(atMs + 1, laterMs)).toEqual([last]);
+      expect(await settle(id, 1, laterMs)).toBe('late');
+      expect(await lost(0, laterMs)).toEqual([last]);
+      expect(await lost(0, laterMs + keepEndedMs)).toEqual([]);
+    },
+  );
   it('are booked by a late settlement where they had been released', async () => {
     const { held, expire, settle, state: at } = releasingBench();
     const day = limited('daily', 100);
@@ -592,6 +627,16 @@ function windowsOfTime(bench: () => Bench): void {
 }
 
 function additions(bench: () => Bench): void {
+  it('take back what an earlier one has added, once', async () => {
+    const { add, hold, state: at } = bench();
+    const day = limited('daily', 100);
+    await add(day, 100);
+    const id = randomUUID();
+    await add(day, -70, { id });
+    await add(day, -70, { id });
+    expect(await at(day)).toEqual([30, 0]);
+    expect(await hold(70, [day])).toEqual({ isHeld: true });
+  });
   it('book without a hold, and count against the limit', async () => {
     const { hold, add, state: at } = bench();
     const day = limited('daily', 100);
@@ -615,7 +660,12 @@ function additions(bench: () => Bench): void {
   it('book several sums at once, also into the same window', async () => {
     const { ledger, workspaceId, read } = bench();
     const windows = (['daily', 'weekly', 'monthly', 'lifetime'] as const).map((interval) => limited(interval, 0));
-    const [day, week, month, life] = windows as unknown as [Window, Window, Window, Window];
+    const [day, week, month, life] = windows as unknown as [
+      SpendingWindow,
+      SpendingWindow,
+      SpendingWindow,
+      SpendingWindow,
+    ];
     const sums = [
       { window: day, nanoUsd: 1 },
       { window: week, nanoUsd: 20 },

@@ -7,6 +7,7 @@ import { keyvStorage } from '../../../src/stores/storage/keyv.ts';
 import { memoryStorage } from '../../../src/stores/storage/memory.ts';
 import { slowAdapter } from './slow-adapter.ts';
 import { testStorage } from './storage.ts';
+import { testSweep } from './sweep.ts';
 
 const ledger = {} as Ledger;
 
@@ -21,6 +22,11 @@ testStorage('memory, without Keyv', async () => {
   return { storage, close: () => storage.close() };
 });
 testStorage('memory', () => open('memory', () => new Keyv()));
+testSweep('memory', async () => {
+  const storage = memoryStorage(ledger);
+  return { storage, close: () => storage.close() };
+});
+testSweep('any Keyv', () => open('keyv', () => new Keyv()));
 testStorage('memory, a Map that serialises nothing', () =>
   open('memory', () => new Keyv({ store: new Map(), serialization: false })),
 );

@@ -3,7 +3,7 @@ import process from 'node:process';
 import { KeyvPostgres } from '@keyv/postgres';
 import type { WorkspaceId } from '../../../src/call/workspace.ts';
 import type { LimitedWindow } from '../../../src/stores/ledger/ledger.ts';
-import { postgresStorage } from '../../../src/stores/storage/postgres.ts';
+import { postgresStorage } from '../../../src/stores/storage/postgres/postgres.ts';
 import type { Storage } from '../../../src/stores/storage/storage.ts';
 
 // A process of its own on a shared server. Says that it is ready, is told when to start, and answers with a result.

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { isGatewayError } from '../../../src/base/errors.ts';
 import { guardStorage } from '../../../src/stores/storage/guard.ts';
-import { postgresStorage } from '../../../src/stores/storage/postgres.ts';
+import { postgresStorage } from '../../../src/stores/storage/postgres/postgres.ts';
 import type { Storage } from '../../../src/stores/storage/storage.ts';
 import { type OwnPostgres, ownPostgres } from '../../support/own-postgres.ts';
 import { askPostgres, connectTo } from '../../support/postgres-client.ts';

@@ -11,8 +11,9 @@ import {
   type LedgerOptions,
   maxSettled,
 } from '../../../src/stores/ledger/ledger.ts';
-import { postgresStorage } from '../../../src/stores/storage/postgres.ts';
+import { postgresStorage } from '../../../src/stores/storage/postgres/postgres.ts';
 import type { Storage } from '../../../src/stores/storage/storage.ts';
+import { childFlags } from '../../support/child-flags.ts';
 import { askPostgres, connectTo } from '../../support/postgres-client.ts';
 import { isLongRun } from '../../support/runs.ts';
 import { describeWithPostgres } from '../../support/services.ts';
@@ -21,6 +22,7 @@ import { limited, newWorkspace, noonMs, testLedger } from './ledger.ts';
 import { at, budget, names, type Task } from './postgres-child.ts';
 import { testRates } from './rates.ts';
 import { testStorage } from './storage.ts';
+import { testSweep } from './sweep.ts';
 
 type Options = ConstructorParameters<typeof KeyvPostgres>[0] & object;
 
@@ -63,6 +65,10 @@ describeWithPostgres('PostgreSQL', (url) => {
   });
 
   testStorage('postgres', async () => {
+    const storage = await openAt({}, { onLostHold: 'charge' });
+    return { storage, close: () => storage.close() };
+  });
+  testSweep('postgres', async () => {
     const storage = await openAt({}, { onLostHold: 'charge' });
     return { storage, close: () => storage.close() };
   });
@@ -563,7 +569,7 @@ describeWithPostgres('PostgreSQL', (url) => {
     const uri = await url();
     const children = Array.from({ length: 4 }, () =>
       fork(join(import.meta.dirname, 'postgres-child.ts'), [task, uri, inSchema], {
-        execArgv: ['--conditions=model-gateway-source'],
+        execArgv: [...childFlags],
       }),
     );
     try {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
-import { sqliteStore } from '../../../adapters/sqlite.ts';
+import { sqliteStore } from '../../../adapters/sqlite/sqlite.ts';
 import { memoryRates } from '../../../src/stores/rates/memory.ts';
 import { sqliteRates } from '../../../src/stores/rates/sqlite.ts';
 import { testRates } from './rates.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { RateLimits } from '../../../src/schema/rate-limits.ts';
+import type { RateLimits } from '../../../src/schema/tenants/rate-limits.ts';
 import { partsPerUnit } from '../../../src/stores/rates/bucket.ts';
 import { type LimitedAccount, placeOf, type RateState, type Rates } from '../../../src/stores/rates/rates.ts';
 import { rateLimited } from '../../../src/stores/rates/refuse.ts';

@@ -12,7 +12,7 @@ import { randomIds } from '../../../src/base/ids.ts';
 import { createSpending } from '../../../src/stores/spending/create-spending.ts';
 import type { Reservation } from '../../../src/stores/spending/spending.ts';
 import { guardStorage } from '../../../src/stores/storage/guard.ts';
-import { redisStorage } from '../../../src/stores/storage/redis.ts';
+import { redisStorage } from '../../../src/stores/storage/redis/redis.ts';
 import type { Storage } from '../../../src/stores/storage/storage.ts';
 import { command } from '../../support/redis-cluster.ts';
 import { describeWithOwnRedis } from '../../support/services.ts';

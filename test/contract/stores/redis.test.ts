@@ -3,8 +3,8 @@ import KeyvRedis, { createClient } from '@keyv/redis';
 import { Keyv } from 'keyv';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { keepEndedMs, keepWindowsMs, type LedgerOptions, maxSettled } from '../../../src/stores/ledger/ledger.ts';
-import { redisStorage } from '../../../src/stores/storage/redis.ts';
-import type { RedisAdapter } from '../../../src/stores/storage/redis-client.ts';
+import type { RedisAdapter } from '../../../src/stores/storage/redis/client.ts';
+import { redisStorage } from '../../../src/stores/storage/redis/redis.ts';
 import { isLongRun } from '../../support/runs.ts';
 import { describeWithOwnRedis, describeWithRedis } from '../../support/services.ts';
 import { type StartedService, startRedis } from '../../support/start-service.ts';
@@ -12,6 +12,7 @@ import { storeClock } from '../../support/timed-ledger.ts';
 import { limited, newWorkspace, noonMs, testLedger } from './ledger.ts';
 import { testRates } from './rates.ts';
 import { testStorage } from './storage.ts';
+import { testSweep } from './sweep.ts';
 
 const options: LedgerOptions = { onLostHold: 'charge' };
 
@@ -32,6 +33,7 @@ describeWithRedis('on Redis', (url) => {
   }
 
   testStorage('redis', open);
+  testSweep('redis', open);
   testLedger('redis', open);
   testRates('rates: redis', open);
 });

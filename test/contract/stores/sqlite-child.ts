@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import process from 'node:process';
 import { setTimeout as delay } from 'node:timers/promises';
-import { sqliteStore } from '../../../adapters/sqlite.ts';
+import { sqliteStore } from '../../../adapters/sqlite/sqlite.ts';
 import type { WorkspaceId } from '../../../src/call/workspace.ts';
 import type { LimitedWindow } from '../../../src/stores/ledger/ledger.ts';
 import { sqliteLedger } from '../../../src/stores/ledger/sqlite.ts';

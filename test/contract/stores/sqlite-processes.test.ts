@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { sqliteStore } from '../../../adapters/sqlite.ts';
+import { sqliteStore } from '../../../adapters/sqlite/sqlite.ts';
 import { sqliteStorage } from '../../../src/stores/storage/sqlite.ts';
+import { childFlags } from '../../support/child-flags.ts';
 import { at, budget, names, processes, type Task } from './sqlite-child.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'model-gateway-sqlite-'));
@@ -186,7 +187,7 @@ async function race<T>(task: Task, path: string): Promise<T[]> {
 
 async function start(task: Task, path: string, user: { uid?: number; gid?: number } = {}): Promise<ChildProcess> {
   const script = join(import.meta.dirname, 'sqlite-child.ts');
-  const child = spawn(process.execPath, ['--conditions=model-gateway-source', script, task, path], {
+  const child = spawn(process.execPath, [...childFlags, script, task, path], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: {},
     ...user,

@@ -10,6 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { isGatewayError } from '../../../src/base/errors.ts';
 import { intervals } from '../../../src/base/windows.ts';
 import { defaultWorkspaceId } from '../../../src/call/workspace.ts';
+import { childFlags } from '../../support/child-flags.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { askPostgres } from '../../support/postgres-client.ts';
 import { describeWithPostgres, describeWithRedis } from '../../support/services.ts';
@@ -129,7 +130,7 @@ function later<T>(ms: number, work: () => Promise<T>): Promise<T> {
 
 async function start(task: Task, place: Place, children: Set<ChildProcess>): Promise<ChildProcess> {
   const script = join(import.meta.dirname, 'tenants-child.ts');
-  const child = spawn(process.execPath, ['--conditions=model-gateway-source', script, task, JSON.stringify(place)], {
+  const child = spawn(process.execPath, [...childFlags, script, task, JSON.stringify(place)], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: {},
   });

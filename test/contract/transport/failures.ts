@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import type { UpstreamError } from '../../../src/base/upstream-error.ts';
+import type { UpstreamError } from '../../../src/base/http/upstream-error.ts';
 import { answer, chunk, chunkedHead, selfSigned } from './raw-server.ts';
 import { type Bench, type Oddities, readAll, rejection } from './suite.ts';
 

@@ -47,12 +47,55 @@ describe('undiciTransport on its own', () => {
   });
 
   it.each([
+    [100, 'Continue', ''],
+    [102, 'Processing', ''],
+    [103, 'Early Hints', `link: </${'x'.repeat(9_000)}>; rel=preload\r\n`],
+    [199, 'Of tomorrow', 'x: y\r\n'],
+  ])('skips %d, cut anywhere, whatever comes behind it in the same read', async (status, words, headers) => {
+    const transport = undiciTransport();
+    const interim = `HTTP/1.1 ${status} ${words}\r\n${headers}\r\n`;
+    const cutAfter = [0, 1, 8, 9, 10, 12, interim.length - 1, interim.length, interim.length + 5];
+    const server = await serve((connection, { body }) => {
+      const { times, bytes, cut } = JSON.parse(body) as { times: number; bytes: number; cut: number };
+      const whole = Buffer.concat([Buffer.from(interim.repeat(times)), answer('a'.repeat(bytes))]);
+      const pieces = [whole.subarray(0, cut), whole.subarray(cut)].filter(({ length }) => length > 0);
+      void writePieces(connection.socket, pieces);
+    });
+    for (const times of [1, 3])
+      for (const bytes of [2, 17_000, 200_000])
+        for (const cut of cutAfter) {
+          const response = await transport.send({
+            ...request(server.url),
+            body: JSON.stringify({ times, bytes, cut }),
+          });
+          expect([response.status, (await readAll(response.body)).length]).toEqual([200, bytes]);
+        }
+    await transport.close?.();
+  });
+
+  it.each([
     ['too many', 'HTTP/1.1 100 Continue\r\n\r\n'.repeat(150)],
     ['too large', `HTTP/1.1 100 Continue\r\nx: ${'x'.repeat(20_000)}\r\n\r\n`],
   ])('does not read over informational answers that are %s', async (_, bytes) => {
     const transport = undiciTransport();
     const server = await serve(({ socket }) => socket.write(Buffer.concat([Buffer.from(bytes), answer('{}')])));
-    expect(await rejection(transport.send(request(server.url)))).toMatchObject({ name: 'UpstreamError', status: 502 });
+    expect(await rejection(transport.send(request(server.url)))).toMatchObject({
+      name: 'UpstreamError',
+      status: 502,
+      reason: 'bad_response',
+      message: 'the provider sent more informational responses (1xx), or longer ones, than are skipped',
+    });
+    await transport.close?.();
+  });
+
+  it('names a switch of protocols that nobody asked for', async () => {
+    const transport = undiciTransport();
+    const head = 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n';
+    const server = await serve(({ socket }) => socket.write(head));
+    expect(await rejection(transport.send(request(server.url)))).toMatchObject({
+      reason: 'bad_response',
+      message: 'the provider switched to a protocol that was not asked for',
+    });
     await transport.close?.();
   });
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { sqliteStore } from '../../../adapters/sqlite.ts';
+import { sqliteStore } from '../../../adapters/sqlite/sqlite.ts';
 import type { Target } from '../../../src/call/plan.ts';
-import { createHealth, type Health, type HealthDeps, type Observation } from '../../../src/catalog/health.ts';
+import { createHealth, type Health, type HealthDeps, type Observation } from '../../../src/catalog/health/index.ts';
 import { resolveOptions } from '../../../src/options.ts';
-import { createHedging } from '../../../src/pipeline/hedging.ts';
+import { createHedging } from '../../../src/pipeline/attempt/patience.ts';
 import { healthRecords } from '../../../src/stores/health-records.ts';
 import { memoryLedger } from '../../../src/stores/ledger/memory.ts';
 import { chooseStorage } from '../../../src/stores/storage/choose.ts';

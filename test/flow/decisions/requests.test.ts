@@ -307,6 +307,16 @@ describe('what is decided of requests and responses', () => {
       expect((await post(ask)).headers.get('retry-after')).toBe('60');
     }
   });
+  it('The operator has no money or quota left, said with another status', async () => {
+    const { post, upstream } = testGateway();
+    const error = { message: 'You exceeded your current quota of org-4711', code: 'insufficient_quota' };
+    upstream.always({ status: 429, body: { error } });
+    const got = await post(ask);
+    expect([got.status, upstream.sent.length]).toEqual([502, 1]);
+    expect(got.text).not.toMatch(/org-4711|quota/);
+    expect((await post(ask)).headers.get('retry-after')).toBe('60');
+    expect(upstream.sent).toHaveLength(1);
+  });
   it('Upstream response headers', async () => {
     const { post, upstream } = testGateway();
     upstream.always({

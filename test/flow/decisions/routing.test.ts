@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ByokCredential } from '../../../src/call/facts.ts';
 import { defaultWorkspaceId } from '../../../src/call/workspace.ts';
-import type { ChatRequest } from '../../../src/schema/chat.ts';
+import type { ChatRequest } from '../../../src/schema/chat/chat.ts';
 import { hello, type TestGateway, testGateway, testPricing } from '../../support/gateway.ts';
 import { type EndpointSketch, modelOf, modelsOf, order, planFor, seeded, type World } from '../../support/routing.ts';
 import { completion, errorBody } from '../../support/upstream.ts';
@@ -259,7 +259,49 @@ describe('what is decided of routing', () => {
     const { call, post, upstream } = testGateway();
     upstream.always({ body: completion() });
     const set = await call('PATCH', '/workspaces/default', { default_provider_sort: 'beauty' });
-    expect([set.status, (await post(pair)).status]).toEqual([200, 200]);
+    expect([set.status, set.json.error.message]).toEqual([
+      400,
+      expect.stringMatching(/^default_provider_sort: expected one of .*price/),
+    ]);
+    expect((await post(pair)).status).toBe(200);
+  });
+  it('`require_parameters` with nothing to require', async () => {
+    const { post, upstream } = testGateway();
+    upstream.always({ body: completion() });
+    const provider = { require_parameters: true };
+    const asked = { model: 'acme/fast', messages: hello, provider };
+    expect((await post({ ...asked, user: 'u', metadata: { a: 'b' }, stream: false, tools: [] })).status).toBe(200);
+    // Of this endpoint, no list of parameters is known.
+    expect((await post({ ...asked, temperature: 1 })).status).toBe(404);
+  });
+  it('`modalities` come first where the model is known to make them', async () => {
+    const model = (slug: string, outputModalities: ('text' | 'image')[]) => ({
+      slug,
+      outputModalities,
+      endpoints: [{ provider: 'up', model: slug.slice(2) }],
+    });
+    const { post, upstream } = testGateway({
+      models: [model('m/words', ['text']), model('m/pictures', ['text', 'image'])],
+    });
+    upstream.always({ body: completion() });
+    const models = ['m/words', 'm/pictures'];
+    const asked = { models, messages: hello, provider: { sort: { partition: 'none' } } };
+    await post({ ...asked, modalities: ['text', 'image'] });
+    await post({ ...asked, modalities: ['image'], models: models.toReversed() });
+    await post({ ...asked, modalities: ['text'], provider: { order: ['up'] } });
+    expect(upstream.sent.map(({ body }) => body.model)).toEqual(['pictures', 'pictures', 'words']);
+  });
+  it('`default_image_model`', async () => {
+    const { call, post, upstream } = testGateway();
+    upstream.always({ body: completion() });
+    const settings = { default_text_model: 'acme/fast', default_image_model: 'acme/other' };
+    await call('PATCH', '/workspaces/default', settings);
+    await post({ messages: hello, modalities: ['image', 'text'] });
+    await post({ messages: hello, modalities: ['text'] });
+    await post({ messages: hello, model: 'acme/fast', modalities: ['image'] });
+    await call('PATCH', '/workspaces/default', { default_image_model: null });
+    await post({ messages: hello, modalities: ['image'] });
+    expect(upstream.sent.map(({ body }) => body.model)).toEqual(['alt-other', 'up-fast', 'up-fast', 'up-fast']);
   });
   it('A suffix of a model that is not listed', async () => {
     const { post, upstream } = testGateway();

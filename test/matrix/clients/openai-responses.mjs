@@ -172,7 +172,12 @@ export function openaiResponsesChecks(service, client) {
           400,
           /code_interpreter/,
         ],
-        [{ model: 'sandbox/echo', input: stray }, OpenAI.UnprocessableEntityError, 422, /call_stray/],
+        [
+          { model: 'sandbox/echo', input: stray },
+          OpenAI.UnprocessableEntityError,
+          422,
+          /call_id: is the id of no call/,
+        ],
         [{ model: 'acme/nothing' }, OpenAI.BadRequestError, 400, /acme\/nothing/],
         [{ model: 'sandbox/rate-limited' }, OpenAI.RateLimitError, 429, /./],
         [{ model: 'sandbox/error-500' }, OpenAI.InternalServerError, 502, /./],

@@ -257,7 +257,8 @@ export async function exerciseAll(store: StoreOption, onExchange?: (exchange: Ex
   await call('GET', '/audit');
   for (const path of ['/models', '/models/user', '/models/count', '/providers', '/endpoints/zdr'])
     await call('GET', path);
-  for (const path of ['/model/canary/own', '/models/canary/own/endpoints']) await call('GET', path);
+  for (const path of ['/model/canary/own', '/models/canary/own', '/models/canary/own/endpoints'])
+    await call('GET', path);
   await call('POST', '/chat/completions/explain', {
     model: 'canary/own',
     messages: [{ role: 'user', content: 'hello' }],
@@ -424,10 +425,10 @@ function operationOf(method: string, path: string): string {
   const parts = path.replace(/\?.*/, '').split('/');
   const found = all.find((one) => {
     const pattern = one.path.split('/');
+    // The last of them may stand for several parts.
+    const isOfLength = one.path.endsWith('+') ? pattern.length <= parts.length : pattern.length === parts.length;
     return (
-      one.method === method &&
-      pattern.length === parts.length &&
-      pattern.every((part, at) => part.startsWith(':') || part === parts[at])
+      one.method === method && isOfLength && pattern.every((part, at) => part.startsWith(':') || part === parts[at])
     );
   });
   return found?.name ?? path;

@@ -3,7 +3,7 @@ import { limitToNano } from '../../../src/base/money.ts';
 import { type Interval, intervals, windowOf } from '../../../src/base/windows.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../../../src/call/workspace.ts';
 import type { Gateway } from '../../../src/gateway.ts';
-import type { Ledger, LimitedWindow, Window, WindowState } from '../../../src/stores/ledger/ledger.ts';
+import type { Ledger, LimitedWindow, SpendingWindow, WindowState } from '../../../src/stores/ledger/ledger.ts';
 import { manage } from './gateway.ts';
 import type { Booked } from './run.ts';
 
@@ -56,8 +56,8 @@ export async function newTenant(gateway: Gateway, { budgets, keys }: TenantLimit
 }
 
 /** All windows of all accounts, limited or not, that an instant of these lies in. */
-export function windowsOf({ keys }: Pick<Tenant, 'keys'>, instants: readonly number[]): Window[] {
-  const windows = new Map<string, Window>();
+export function windowsOf({ keys }: Pick<Tenant, 'keys'>, instants: readonly number[]): SpendingWindow[] {
+  const windows = new Map<string, SpendingWindow>();
   for (const account of ['workspace', ...keys.map(({ hash }) => `key:${hash}`)]) {
     for (const interval of intervals) {
       for (const atMs of instants) {
@@ -70,7 +70,7 @@ export function windowsOf({ keys }: Pick<Tenant, 'keys'>, instants: readonly num
 }
 
 /** The same windows, each with the limit that the tenant has there. */
-export function limited({ limits }: Tenant, windows: readonly Window[]): LimitedWindow[] {
+export function limited({ limits }: Tenant, windows: readonly SpendingWindow[]): LimitedWindow[] {
   return windows.map((window) => {
     const found = limits.find((one) => one.account === window.account && one.interval === window.interval);
     return { ...window, limitNanoUsd: found?.limitNanoUsd ?? Number.POSITIVE_INFINITY };
@@ -78,7 +78,11 @@ export function limited({ limits }: Tenant, windows: readonly Window[]): Limited
 }
 
 /** What the books have to say of these windows when all is settled. */
-export function statesOf({ keys }: Tenant, windows: readonly Window[], booked: readonly Booked[]): WindowState[] {
+export function statesOf(
+  { keys }: Tenant,
+  windows: readonly SpendingWindow[],
+  booked: readonly Booked[],
+): WindowState[] {
   return windows.map(({ account, startMs, endMs }) => {
     const countsByok = keys.some(({ hash, includesByok }) => includesByok && account === `key:${hash}`);
     const ofWindow = booked.filter(
@@ -96,7 +100,7 @@ export function statesOf({ keys }: Tenant, windows: readonly Window[], booked: r
 export async function untilNothingHeld(
   ledger: Ledger,
   { workspaceId }: Tenant,
-  windows: readonly Window[],
+  windows: readonly SpendingWindow[],
   limitMs = 20_000,
 ): Promise<void> {
   const endMs = performance.now() + limitMs;

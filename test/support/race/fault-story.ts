@@ -2,7 +2,7 @@ import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { Gateway } from '../../../src/gateway.ts';
-import { errorBodySchema } from '../../../src/schema/envelope.ts';
+import { errorBodySchema } from '../../../src/schema/chat/envelope.ts';
 import { chooseStorage } from '../../../src/stores/storage/choose.ts';
 import type { RequestRecord } from '../../../src/telemetry/record.ts';
 import type { Transport } from '../../../src/transport/transport.ts';

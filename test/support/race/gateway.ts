@@ -17,6 +17,7 @@ export function movableClock(nowMs: number): MovableClock {
   let offsetMs = nowMs - Date.now();
   return {
     now: () => Date.now() + offsetMs,
+    monotonic: systemClock.monotonic,
     after: systemClock.after,
     set(to) {
       offsetMs = to - Date.now();

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { systemClock } from '../../../src/base/clock.ts';
-import { createHealth, type EndpointStatistics, type Observation } from '../../../src/catalog/health.ts';
+import { createHealth, type EndpointStatistics, type Observation } from '../../../src/catalog/health/index.ts';
 import { healthRecords } from '../../../src/stores/health-records.ts';
 import { chooseStorage } from '../../../src/stores/storage/choose.ts';
 import { guardStorage } from '../../../src/stores/storage/guard.ts';

@@ -41,7 +41,9 @@ export async function shareHealthOn(at: StoreAt): Promise<void> {
   tell(two, { what: 'observe', key: bad, times: 3, seen: { outcome: 'failed' } });
   const resting = await until(one, bad, ({ cooldownUntil }) => cooldownUntil !== null);
   expect(resting.statistics.status).toBe('down');
-  expect(resting.cooldownUntil).toBe((await ask(two, bad)).cooldownUntil);
+  // Each tells it by its own clock, which nobody sets: the time of day that it makes of it may differ by milliseconds.
+  const difference = Number(resting.cooldownUntil) - Number((await ask(two, bad)).cooldownUntil);
+  expect(Math.abs(difference)).toBeLessThan(100);
 
   const killed = once(one.child, 'exit');
   one.child.kill('SIGKILL');

@@ -13,7 +13,7 @@ import { observe } from './observe.ts';
 import { type RaceProcess, startProcess } from './processes.ts';
 import { openStore, type StoreAt } from './stores.ts';
 
-const kills = 10;
+const kills = 6;
 const leaseMs = 1_000;
 /** What a busy machine may add to the lease before somebody has ended what is lost. */
 const lateMs = 5_000;
@@ -23,7 +23,7 @@ const noonMs = Date.UTC(2092, 4, 14, 12);
 type Statuses = Record<number, number>;
 
 /**
- * Of four processes that spend one budget, one is killed in the middle of its requests, and replaced, ten times. What
+ * Of four processes that spend one budget, one is killed in the middle of its requests, and replaced, six times. What
  * it held is charged once its lease is over, nothing that was spent is lost, and nothing is booked that nobody asked
  * for.
  */

@@ -1,9 +1,9 @@
 import { KeyvPostgres } from '@keyv/postgres';
 import KeyvRedis from '@keyv/redis';
-import { sqliteStore } from '../../../adapters/sqlite.ts';
+import { sqliteStore } from '../../../adapters/sqlite/sqlite.ts';
 import type { Ledger } from '../../../src/stores/ledger/ledger.ts';
-import { postgresStorage } from '../../../src/stores/storage/postgres.ts';
-import { redisStorage } from '../../../src/stores/storage/redis.ts';
+import { postgresStorage } from '../../../src/stores/storage/postgres/postgres.ts';
+import { redisStorage } from '../../../src/stores/storage/redis/redis.ts';
 import { sqliteStorage } from '../../../src/stores/storage/sqlite.ts';
 import type { StoreAt } from './stores.ts';
 

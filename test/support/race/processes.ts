@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
+import { childFlags } from '../child-flags.ts';
 
 export interface RaceProcess<Result = unknown> {
   child: ChildProcess;
@@ -9,10 +10,14 @@ export interface RaceProcess<Result = unknown> {
   result: Promise<Result>;
 }
 
-/** A process that ends with its test, however that ends: it lives for as long as the channel to this one. */
+/**
+ * Starts a process that ends with its test, however the test ends.
+ * @param script  a file of this folder
+ * @param plan    the script reads it as JSON from `process.argv[2]`
+ */
 export function startProcess<Result>(script: string, plan: object): RaceProcess<Result> {
   const child = fork(join(import.meta.dirname, script), [JSON.stringify(plan)], {
-    execArgv: ['--conditions=model-gateway-source'],
+    execArgv: [...childFlags],
     stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
   });
   let errors = '';

@@ -1,12 +1,12 @@
 import * as z from 'zod';
-import { openaiChat } from '../../../src/dialects/openai-chat.ts';
+import { openaiChat } from '../../../src/dialects/openai-chat/index.ts';
 import type { Gateway } from '../../../src/gateway.ts';
 import { ceilingOf } from '../../../src/pricing/ceiling.ts';
-import { boundPrompt } from '../../../src/pricing/prompt-bound.ts';
 import type { Provider } from '../../../src/providers/provider.ts';
-import type { ChatRequest } from '../../../src/schema/chat.ts';
-import { modelOptions } from '../../../src/setup/model-options.ts';
+import type { ChatRequest } from '../../../src/schema/chat/chat.ts';
 import { configureModels } from '../../../src/setup/models.ts';
+import { modelOptions } from '../../../src/setup/options/model.ts';
+import { boundOf } from '../prompt-bound.ts';
 import { randomFrom } from './random.ts';
 import { raceModels, seedMessage } from './upstream.ts';
 
@@ -81,7 +81,7 @@ export function smallRequest(seed: number, maxTokens = 1): RaceRequest {
 
 export function ceilingsOf(body: Record<string, unknown>): number[] {
   const request = body as unknown as ChatRequest;
-  const prompt = boundPrompt(request);
+  const prompt = boundOf(request);
   const slugs = (body.models ?? [body.model]) as string[];
   return models
     .filter(({ slug }) => slugs.includes(slug))

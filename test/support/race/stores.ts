@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { KeyvPostgres } from '@keyv/postgres';
 import KeyvRedis, { createClient } from '@keyv/redis';
-import { sqliteStore } from '../../../adapters/sqlite.ts';
+import { sqliteStore } from '../../../adapters/sqlite/sqlite.ts';
 import type { StoreOption } from '../../../src/setup/stores.ts';
 import { askPostgres } from '../postgres-client.ts';
 

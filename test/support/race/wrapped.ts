@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Generation } from '../../../src/call/generation.ts';
 import { definePlugin } from '../../../src/plugins/plugin.ts';
-import type { ChatRequest } from '../../../src/schema/chat.ts';
+import type { ChatRequest } from '../../../src/schema/chat/chat.ts';
 import { seedMessage, seedOfMessage } from './upstream.ts';
 
 const wrappedModel = 'race/two';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { defaultOptions, loadConfig } from '../../../adapters/config.ts';
+import { defaultOptions, loadConfig } from '../../../adapters/cli/config.ts';
 import { builtInProviders, createGateway } from '../../../src/index.ts';
 
 describe('defaultOptions', () => {

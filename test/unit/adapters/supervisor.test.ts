@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Supervisor, type WorkerProcess } from '../../../adapters/supervisor.ts';
+import { Supervisor, type WorkerProcess } from '../../../adapters/cli/supervisor.ts';
 
 /** A supervisor whose workers, clock and messages are in the hands of the test. */
 function supervise(count = 2) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError, isGatewayError } from '../../../src/base/errors.ts';
-import { UpstreamError } from '../../../src/base/upstream-error.ts';
+import { UpstreamError } from '../../../src/base/http/upstream-error.ts';
 
 describe('a gateway error', () => {
   it('has the status and type of its kind, or a narrower type', () => {

@@ -69,7 +69,7 @@ it("knows what is listed, and passes the rest of a provider's slug on to it", ()
     slug: 'up/vendor/x:7b',
     name: 'up/vendor/x:7b',
     isPassThrough: true,
-    endpoints: [endpoint('up/vendor/x:7b', 'up', { upstreamModel: 'vendor/x:7b' })],
+    endpoints: [endpoint('up/vendor/x:7b', 'up', { upstreamModel: 'vendor/x:7b', isPassThrough: true })],
   });
 });
 

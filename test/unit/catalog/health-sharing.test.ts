@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createHealth, type Health, type Observation } from '../../../src/catalog/health.ts';
+import type { WorkspaceId } from '../../../src/call/workspace.ts';
+import { createHealth, type Health, type Observation } from '../../../src/catalog/health/index.ts';
 import { type HealthKind, healthRecords } from '../../../src/stores/health-records.ts';
 import { memoryLedger } from '../../../src/stores/ledger/memory.ts';
 import { guardStorage } from '../../../src/stores/storage/guard.ts';
@@ -110,6 +111,24 @@ describe('instances on one store', () => {
     expect(two.view(nowMs).cooldownUntil(key)).toBe(one.view(nowMs).cooldownUntil(key));
     expect(two.view(nowMs).cooldownUntil(key)).toBeGreaterThan(nowMs);
     expect(two.view(nowMs).cooldownUntil('other key')).toBe(nowMs - 4_000 + hour);
+  });
+
+  it('tell of what each workspace has met, however many endpoints another uses', async () => {
+    const here = place();
+    const { clock } = here;
+    const [one, two] = [here.instance('one'), here.instance('two')];
+    const [flood, victim] = ['flood', 'victim'] as WorkspaceId[];
+    one.coolDown('own', clock.now() + hour, null, victim);
+    see(one, 1, { outcome: 'ok', firstTokenMs: 100 }, 'quiet');
+    for (let n = 0; n < 5; n++) one.observe('victim/1', { outcome: 'ok', firstTokenMs: 100 }, victim, victim);
+    for (let n = 0; n < 300; n++) {
+      for (let i = 0; i < 9; i++) one.observe(`flood/${n}`, { outcome: 'ok', firstTokenMs: 9 }, flood, flood);
+      one.coolDown(`flood-key ${n}`, clock.now() + hour, null, flood);
+    }
+    await meet(here, two);
+    expect(two.view(clock.now()).cooldownUntil('own')).toBeGreaterThan(clock.now());
+    expect(two.view(clock.now()).latency('victim/1')).toEqual(one.view(clock.now()).latency('victim/1'));
+    expect(two.view(clock.now()).latency('victim/1')).not.toBe(null);
   });
 
   it('know together what one that saw everything would know, whatever happens when', async () => {

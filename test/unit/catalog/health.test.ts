@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createHealth, type Health, type HealthDeps, type Observation } from '../../../src/catalog/health.ts';
+import type { WorkspaceId } from '../../../src/call/workspace.ts';
+import { createHealth, type Health, type HealthDeps, type Observation } from '../../../src/catalog/health/index.ts';
 import { type ManualClock, manualClock } from '../../support/manual-clock.ts';
 
 const key = 'up up-fast';
@@ -290,6 +291,23 @@ describe('keys', () => {
       expect(view.latency(key)).not.toBe(null);
       expect(health.statistics(other, clock.now()).status).toBe('default');
     }
+  });
+  it('are forgotten of the workspace that has most, also where others use them', () => {
+    const { health, view, clock } = setting({ maxEndpoints: 20 });
+    const untilMs = clock.now() + 60_000;
+    const [flood, victim] = ['flood', 'victim'] as WorkspaceId[];
+    // Of the operator's credential, which both use; and of one of the victim's own.
+    health.observe('shared', { outcome: 'failed' }, flood, flood);
+    health.coolDown('shared', untilMs, victim, victim);
+    health.coolDown('own', untilMs, null, victim);
+    for (let n = 0; n < 1_000; n++) {
+      health.observe(`flood/${n}`, { outcome: 'failed' }, flood, flood);
+      health.coolDown(`flood-key ${n}`, untilMs, null, flood);
+    }
+    const seen = health.view(clock.now(), victim);
+    expect([seen.cooldownUntil('shared'), seen.cooldownUntil('own')]).toEqual([untilMs, untilMs]);
+    expect(view().cooldownUntil('flood-key 999')).toBe(untilMs);
+    expect(view().cooldownUntil('flood-key 900')).toBe(undefined);
   });
   it('are forgotten where there are too many, the one that was not in use for longest first', () => {
     const { health, view, clock } = setting({ maxEndpoints: 10 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { UpstreamError } from '../../../src/base/upstream-error.ts';
+import { UpstreamError } from '../../../src/base/http/upstream-error.ts';
 import { CatalogError, type DocumentReader } from '../../../src/catalog/document.ts';
 import { readFromFile, readFromFunction, readFromUrl } from '../../../src/catalog/read-document.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../../src/transport/transport.ts';

@@ -6,8 +6,8 @@ import { listPrices } from '../../../src/pricing/list-prices.ts';
 import { tokenPrices } from '../../../src/pricing/price.ts';
 import { builtInProviders } from '../../../src/providers/index.ts';
 import { defineProvider } from '../../../src/providers/provider.ts';
-import { catalogDocument, type ModelSettings } from '../../../src/setup/model-options.ts';
 import { servableModels } from '../../../src/setup/models.ts';
+import { catalogDocument, type ModelSettings } from '../../../src/setup/options/model.ts';
 import { describeWithShared, sharedPath } from '../../support/reference.ts';
 
 const given: ModelSettings[] = JSON.parse(snapshot);

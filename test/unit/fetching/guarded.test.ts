@@ -7,7 +7,7 @@ import { FetchRefused } from '../../../src/call/fetch-url.ts';
 import { isPublicAddress } from '../../../src/fetching/addresses.ts';
 import { guardedConnection } from '../../../src/fetching/connection.ts';
 import { type GuardedConnection, type GuardedResponse, guardedFetch } from '../../../src/fetching/guarded.ts';
-import type { FetchingSettings } from '../../../src/schema/settings.ts';
+import type { FetchingSettings } from '../../../src/schema/settings/settings.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { hostileNames, hostileUrls } from './hostile-urls.ts';
 

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { type BuiltinPattern, builtinPatterns } from '../../../src/guardrails/builtin/index.ts';
+import { atOnce } from '../../../src/guardrails/text/pace.ts';
 import { Scanner } from '../../../src/guardrails/text/scanner.ts';
 
 /** What is left of a text, with `#` for each match. */
 function left(name: BuiltinPattern, text: string): string {
   const scanner = new Scanner([{ name, matcher: builtinPatterns[name]() }], () => undefined);
-  return `${scanner.push(text)}${scanner.end()}`.replaceAll(`[REDACTED:${name}]`, '#');
+  return `${atOnce(scanner.push(text))}${atOnce(scanner.end())}`.replaceAll(`[REDACTED:${name}]`, '#');
 }
 
 const key = 'AbCd0123456789AbCd0123456789AbCd0123456789';
@@ -73,18 +74,22 @@ describe('a built-in pattern', () => {
       const whole = left(name, around);
       for (let cut = 0; cut <= around.length; cut++) {
         const scanner = new Scanner([{ name, matcher: builtinPatterns[name]() }], () => undefined);
-        const parts = [scanner.push(around.slice(0, cut)), scanner.push(around.slice(cut)), scanner.end()];
+        const parts = [
+          atOnce(scanner.push(around.slice(0, cut))),
+          atOnce(scanner.push(around.slice(cut))),
+          atOnce(scanner.end()),
+        ];
         expect(parts.join('').replaceAll(`[REDACTED:${name}]`, '#')).toBe(whole);
       }
       const scanner = new Scanner([{ name, matcher: builtinPatterns[name]() }], () => undefined);
-      const letters = around.split('').map((char) => scanner.push(char));
-      expect([...letters, scanner.end()].join('').replaceAll(`[REDACTED:${name}]`, '#')).toBe(whole);
+      const letters = around.split('').map((char) => atOnce(scanner.push(char)));
+      expect([...letters, atOnce(scanner.end())].join('').replaceAll(`[REDACTED:${name}]`, '#')).toBe(whole);
     },
   );
   it('holds nothing back of text that cannot become a match', () => {
     for (const name of ['email', 'phone', 'credit-card', 'iban', 'ssn', 'national-id', 'api-key'] as const) {
       const scanner = new Scanner([{ name, matcher: builtinPatterns[name]() }], () => undefined);
-      expect([name, scanner.push('Bananas are berries. ')]).toEqual([name, 'Bananas are berries. ']);
+      expect([name, atOnce(scanner.push('Bananas are berries. '))]).toEqual([name, 'Bananas are berries. ']);
     }
   });
 });

@@ -1,13 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { builtinPatterns } from '../../../src/guardrails/builtin/index.ts';
-import { literalMatcher } from '../../../src/guardrails/matching/literal.ts';
+import { literalMatcher } from '../../../src/guardrails/matching/literals.ts';
 import type { Matcher } from '../../../src/guardrails/matching/matcher.ts';
-import { PatternError, regexMatcher } from '../../../src/guardrails/matching/regex.ts';
+import { compileRegex, PatternError } from '../../../src/guardrails/matching/regex.ts';
+import { atOnce } from '../../../src/guardrails/text/pace.ts';
 import { Scanner } from '../../../src/guardrails/text/scanner.ts';
 import { runs } from '../../support/runs.ts';
 
 type Named = Record<string, Matcher>;
+
+async function regexMatcher(source: string, ignoresCase: boolean, maxLength: number): Promise<Matcher> {
+  return (await compileRegex(source, ignoresCase, maxLength, 150_000)).matcher;
+}
 
 function scannerOf(matchers: Named): Scanner<{ name: string; matcher: Matcher }> {
   const patterns = Object.entries(matchers).map(([name, matcher]) => ({ name, matcher }));
@@ -16,7 +21,7 @@ function scannerOf(matchers: Named): Scanner<{ name: string; matcher: Matcher }>
 
 function redacted(matchers: Named, pieces: readonly string[]): string {
   const scanner = scannerOf(matchers);
-  return pieces.map((piece) => scanner.push(piece)).join('') + scanner.end();
+  return pieces.map((piece) => atOnce(scanner.push(piece))).join('') + atOnce(scanner.end());
 }
 
 describe('a scanner', () => {
@@ -26,12 +31,12 @@ describe('a scanner', () => {
   });
   it('releases what cannot become a match any more, and nothing of what can', () => {
     const scanner = scannerOf({ word: literalMatcher('secret', false) });
-    expect([scanner.push('a sec'), scanner.push('ond secr'), scanner.push('et'), scanner.end()]).toEqual([
-      'a ',
-      'second ',
-      '[REDACTED:word]',
-      '',
-    ]);
+    expect([
+      atOnce(scanner.push('a sec')),
+      atOnce(scanner.push('ond secr')),
+      atOnce(scanner.push('et')),
+      atOnce(scanner.end()),
+    ]).toEqual(['a ', 'second ', '[REDACTED:word]', '']);
   });
   it('finds a literal in any case, also outside of ASCII', () => {
     const matchers = { word: literalMatcher('Straße Σ', true) };
@@ -52,14 +57,18 @@ describe('a scanner', () => {
   });
   it('never cuts a character in two', () => {
     const scanner = scannerOf({ word: literalMatcher('secret', false) });
-    expect([scanner.push('a\ud83d'), scanner.push('\ude00b'), scanner.end()]).toEqual(['a', '😀b', '']);
+    expect([atOnce(scanner.push('a\ud83d')), atOnce(scanner.push('\ude00b')), atOnce(scanner.end())]).toEqual([
+      'a',
+      '😀b',
+      '',
+    ]);
   });
   it('says when a text has more matches than are looked for', async () => {
     const told: boolean[] = [];
     const matcher = await regexMatcher('a', false, 4);
     const scanner = new Scanner([{ name: 'a', matcher }], (_, isTooMany) => told.push(isTooMany));
-    scanner.push('a'.repeat(2000));
-    scanner.end();
+    atOnce(scanner.push('a'.repeat(2000)));
+    atOnce(scanner.end());
     expect([told.filter(Boolean).length, told.length]).toEqual([1, 1001]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createRouter } from '../../../src/http/router.ts';
 import type { Operation } from '../../../src/operations/operation.ts';
-import { chatResultSchema } from '../../../src/schema/chat.ts';
+import { chatResultSchema } from '../../../src/schema/chat/chat.ts';
 
 const operation = (method: Operation['method'], path: string): Operation => ({
   name: `${method} ${path}`,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defaultWorkspaceId } from '../../../src/call/workspace.ts';
-import { type ReadsSpending, showApiKey, showApiKeys } from '../../../src/operations/tenants/api-key-response.ts';
-import type { ApiKeyRecord } from '../../../src/stores/api-keys.ts';
+import { type ReadsSpending, showApiKey, showApiKeys } from '../../../src/operations/api-keys/response.ts';
+import type { ApiKeyRecord } from '../../../src/stores/api-keys/index.ts';
 import { apiKeyInput } from '../../support/tenants.ts';
 
 const windows = (daily: number, weekly: number, monthly: number, lifetime: number) => ({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parsePrice } from '../../../src/base/money.ts';
-import { cheapest, showPricing, usdText } from '../../../src/operations/listings/pricing.ts';
+import { cheapest, showPricing, usdText } from '../../../src/operations/models/pricing.ts';
 import { endpoint, perMillion } from '../../support/listings.ts';
 
 describe('a price', () => {

@@ -1,12 +1,13 @@
 import { GatewayError, isGatewayError } from '../../../src/base/errors.ts';
+import { askOf } from '../../../src/call/ask.ts';
 import type { Call, KeyLimit } from '../../../src/call/call.ts';
 import type { Endpoint } from '../../../src/call/model.ts';
 import type { Plan, Target } from '../../../src/call/plan.ts';
 import type { AttemptTrace } from '../../../src/call/trace.ts';
 import { defaultWorkspaceId } from '../../../src/call/workspace.ts';
-import { CallHold } from '../../../src/pipeline/call-hold.ts';
 import type { MoneyDeps } from '../../../src/pipeline/deps.ts';
-import type { HoldShare, Spent } from '../../../src/pipeline/hold-share.ts';
+import { CallHold } from '../../../src/pipeline/money/hold.ts';
+import type { HoldShare, Spent } from '../../../src/pipeline/money/hold-share.ts';
 import type {
   Actual,
   BudgetLimit,
@@ -19,6 +20,8 @@ import { isRefusal } from '../../../src/stores/spending/spending.ts';
 import { noonMs, workspaceId } from '../stores/spending/bench.ts';
 
 // A call with its hold, and beside it the reference: what is held, needed and spent by plain sums.
+
+const ask = askOf({ messages: [] });
 
 export interface Limits {
   budgets: readonly BudgetLimit[];
@@ -93,7 +96,7 @@ export class HeldCall {
       budgetsOf: () => budgets,
     } as unknown as MoneyDeps;
     const caller = { workspaceId, apiKeyHash: keyHash, keyLimit };
-    const call = { caller, receivedAtMs: noonMs, request: { messages: [] } } as unknown as Call;
+    const call = { caller, receivedAtMs: noonMs, ask } as unknown as Call;
     this.#hold = new CallHold(deps, call, true);
   }
 
@@ -104,7 +107,7 @@ export class HeldCall {
     this.admitting++;
     await this.#ask(
       async () => {
-        const { plan: paid, share } = await this.#hold.admit({ messages: [] } as never, plan, this.#limits.budgets);
+        const { plan: paid, share } = await this.#hold.admit(ask, plan, this.#limits.budgets);
         const granted = paid.targets.map((target) => spentAt(target));
         this.#add({ share, targets: paid.targets, attempts: [], granted, asking: 0, isSettled: false });
       },
@@ -183,8 +186,8 @@ export class HeldCall {
       if (isSettled || asking > 0) continue;
       for (const [at, { scope, reservation }] of this.#current().entries()) {
         const needs = mostOf(granted, this.countsByok(scope));
-        if (reservation.isLimited && share.needs[at] !== needs)
-          this.wrong.push(`a share says it needs ${share.needs[at]}, and was granted ${needs}`);
+        if (reservation.isLimited && share.parts[at]?.needNanoUsd !== needs)
+          this.wrong.push(`a share says it needs ${share.parts[at]?.needNanoUsd}, and was granted ${needs}`);
       }
     }
   }

@@ -3,7 +3,7 @@ import type { Endpoint, Pricing } from '../../../src/call/model.ts';
 import { ceilingOf } from '../../../src/pricing/ceiling.ts';
 import { estimateUsage } from '../../../src/pricing/estimate.ts';
 import { priceUsage } from '../../../src/pricing/price.ts';
-import { boundPrompt } from '../../../src/pricing/prompt-bound.ts';
+import { boundOf } from '../../support/prompt-bound.ts';
 import { loadRecordedRequests, type RecordedRequest } from '../../support/recorded-requests.ts';
 import { describeWithShared } from '../../support/reference.ts';
 
@@ -46,7 +46,7 @@ describeWithShared('what real providers counted', () => {
   it('is never more than the bound of the prompt', () => {
     expect(
       over(({ request, promptTokens }) => {
-        const { tokens, toolTokens } = boundPrompt(request);
+        const { tokens, toolTokens } = boundOf(request);
         return promptTokens > tokens + toolTokens;
       }),
     ).toEqual([]);
@@ -55,7 +55,7 @@ describeWithShared('what real providers counted', () => {
     const dearest = { cached_tokens: 0, cache_write_tokens: 1e6 };
     expect(
       over(({ request, promptTokens, completionTokens }) => {
-        const ceiling = ceilingOf(request, boundPrompt(request), endpoint, options);
+        const ceiling = ceilingOf(request, boundOf(request), endpoint, options);
         const usage = {
           prompt_tokens: promptTokens,
           completion_tokens: completionTokens,
@@ -72,12 +72,12 @@ describeWithShared('what real providers counted', () => {
     expect(capped.length).toBeGreaterThan(30);
     expect(
       over(({ request, completionTokens }) => {
-        const ceiling = ceilingOf(request, boundPrompt(request), endpoint, options);
+        const ceiling = ceilingOf(request, boundOf(request), endpoint, options);
         return completionTokens > (ceiling?.completionTokens ?? 0);
       }),
     ).toEqual([]);
   });
   it('is estimated within the bound', () => {
-    expect(over(({ request }) => estimateUsage(request, '').prompt_tokens > boundPrompt(request).tokens)).toEqual([]);
+    expect(over(({ request }) => estimateUsage(request, 0).prompt_tokens > boundOf(request).tokens)).toEqual([]);
   });
 });

@@ -4,8 +4,8 @@ import type { Endpoint, PricedKind, Pricing } from '../../../src/call/model.ts';
 import { affordableTokens, type CeilingOptions, ceilingOf, unknownPart } from '../../../src/pricing/ceiling.ts';
 import { estimateUsage } from '../../../src/pricing/estimate.ts';
 import { priceUsage } from '../../../src/pricing/price.ts';
-import { boundPrompt } from '../../../src/pricing/prompt-bound.ts';
-import type { ChatRequest, Usage } from '../../../src/schema/chat.ts';
+import type { ChatRequest, Usage } from '../../../src/schema/chat/chat.ts';
+import { boundOf } from '../../support/prompt-bound.ts';
 import { scriptText } from '../../support/scripts.ts';
 import { wav } from '../../support/wav.ts';
 
@@ -29,7 +29,7 @@ const endpointOf = (fields: Partial<Endpoint> = {}): Endpoint => ({
 const options: CeilingOptions = { defaultMaxTokens: 4_096 };
 /** What the endpoint supports is less than the default. */
 const roomy: CeilingOptions = { defaultMaxTokens: 1_000_000 };
-const bare = boundPrompt(saying(''));
+const bare = boundOf(saying(''));
 
 describe('the bound of a prompt', () => {
   const json = { type: 'object', properties: { city: { type: 'string', description: 'x'.repeat(500) } } };
@@ -115,7 +115,7 @@ describe('the bound of a prompt', () => {
     ['a film by its old name', saying([{ type: 'input_video', video_url: { url: 'https://x.test' } }]), 1_000_000],
     ['a file', saying([{ type: 'file', file: { file_id: 'f', filename: 'x'.repeat(500) } }]), 1_000_500],
   ])('covers %s', (_, request, least) => {
-    const more = boundPrompt(request).tokens - bare.tokens;
+    const more = boundOf(request).tokens - bare.tokens;
     expect(more).toBeGreaterThanOrEqual(least);
     // Not by far, either: it is money that nobody else can use.
     expect(more).toBeLessThanOrEqual(least + 600);
@@ -130,11 +130,11 @@ describe('the bound of a prompt', () => {
       trace: { trace_id: 'x'.repeat(500) },
       temperature: 1,
     };
-    expect(boundPrompt(saying('', {})).tokens).toBe(boundPrompt({ ...saying(''), ...silent }).tokens);
+    expect(boundOf(saying('', {})).tokens).toBe(boundOf({ ...saying(''), ...silent }).tokens);
   });
   it('does not take the bytes of media for text', () => {
     const url = `data:image/png;base64,${'A'.repeat(5_000_000)}`;
-    expect(boundPrompt(saying([{ type: 'image_url', image_url: { url } }])).tokens).toBeLessThan(52_000);
+    expect(boundOf(saying([{ type: 'image_url', image_url: { url } }])).tokens).toBeLessThan(52_000);
   });
   it('counts pictures, those of earlier answers too', () => {
     const image = { type: 'image_url', image_url: { url: 'https://x.test' } };
@@ -144,7 +144,7 @@ describe('the bound of a prompt', () => {
         { role: 'assistant', content: 'Here', images: [image] },
       ],
     });
-    expect(boundPrompt(request).images).toBe(3);
+    expect(boundOf(request).images).toBe(3);
   });
   it.each<[unknown, number]>([
     [undefined, 1],
@@ -157,8 +157,8 @@ describe('the bound of a prompt', () => {
     ['many', 1],
     [Number.POSITIVE_INFINITY, 1],
   ])('takes n = %s for %i answers', (n, choices) => {
-    expect(boundPrompt(requestOf({ n })).choices).toBe(choices);
-    expect(boundPrompt(requestOf({ best_of: n, n: 'x' })).choices).toBe(choices);
+    expect(boundOf(requestOf({ n })).choices).toBe(choices);
+    expect(boundOf(requestOf({ best_of: n, n: 'x' })).choices).toBe(choices);
   });
   it('leaves room for what tools of the provider read', () => {
     for (const request of [
@@ -169,11 +169,11 @@ describe('the bound of a prompt', () => {
       requestOf({ search_settings: { include_domains: [] } }),
       requestOf({ search_options: { forced_search: true } }),
     ]) {
-      expect(boundPrompt(request)).toMatchObject({ toolTokens: 200_000, searches: 20 });
+      expect(boundOf(request)).toMatchObject({ toolTokens: 200_000, searches: 20 });
     }
     expect(bare).toMatchObject({ toolTokens: 0, searches: 0 });
-    expect(boundPrompt(requestOf({ search_parameters: { max_search_results: 50 } })).searches).toBe(50);
-    expect(boundPrompt(requestOf({ enable_search: false })).searches).toBe(0);
+    expect(boundOf(requestOf({ search_parameters: { max_search_results: 50 } })).searches).toBe(50);
+    expect(boundOf(requestOf({ enable_search: false })).searches).toBe(0);
   });
   it('is no less than the bytes of everything written, in whichever script', () => {
     const text = scriptText(60);
@@ -194,8 +194,8 @@ describe('the bound of a prompt', () => {
         });
         const written = [system, user, name, name, name, schema, result, schema, schema];
         const bytes = written.reduce((sum, one) => sum + Buffer.byteLength(one.normalize('NFKC')), 0);
-        expect(boundPrompt(request).tokens).toBeGreaterThanOrEqual(bytes);
-        expect(estimateUsage(request, '').prompt_tokens).toBeLessThanOrEqual(boundPrompt(request).tokens);
+        expect(boundOf(request).tokens).toBeGreaterThanOrEqual(bytes);
+        expect(estimateUsage(request, 0).prompt_tokens).toBeLessThanOrEqual(boundOf(request).tokens);
       }),
       { numRuns: 300 },
     );
@@ -269,14 +269,14 @@ describe('the largest output a ceiling rests on', () => {
       {},
       endpointOf({ contextLength: 100_000 }),
       roomy,
-      { maxTokens: 100_000 - boundPrompt(requestOf({})).tokens, mustSend: true },
+      { maxTokens: 100_000 - boundOf(requestOf({})).tokens, mustSend: true },
     ],
     [
       'the shorter of the two',
       {},
       endpointOf({ contextLength: 5_000, maxCompletionTokens: 8_000 }),
       options,
-      { maxTokens: 5_000 - boundPrompt(requestOf({})).tokens, mustSend: true },
+      { maxTokens: 5_000 - boundOf(requestOf({})).tokens, mustSend: true },
     ],
     // The bound of the prompt leaves no room, the prompt itself may: the server would refuse what might not fit.
     [
@@ -310,14 +310,14 @@ describe('the largest output a ceiling rests on', () => {
     ],
   ])('is %s', (_, fields, endpoint, given, expected) => {
     const request = requestOf(fields);
-    expect(ceilingOf(request, boundPrompt(request), endpoint, given)).toMatchObject(expected);
+    expect(ceilingOf(request, boundOf(request), endpoint, given)).toMatchObject(expected);
   });
 });
 
 describe('a ceiling', () => {
   const ceiling = (fields: object, endpoint: Partial<Endpoint> = {}, given: Partial<CeilingOptions> = {}) => {
     const request = requestOf(fields);
-    const prompt = boundPrompt(request);
+    const prompt = boundOf(request);
     const of = ceilingOf(request, prompt, endpointOf(endpoint), { ...options, ...given });
     if (of === null) throw new Error('no ceiling');
     return { ...of, prompt };
@@ -334,7 +334,7 @@ describe('a ceiling', () => {
   });
   it('takes the dearest price of each side', () => {
     const dear = { promptPicoUsd: 1_000, completionPicoUsd: 1_000 };
-    for (const field of ['cacheRead', 'cacheWrite', 'cacheWriteHour', 'audio', 'audioCacheRead', 'imageToken']) {
+    for (const field of ['cacheRead', 'cacheWriteHour', 'cacheWrite12h', 'audio', 'audioCacheRead', 'imageToken']) {
       const { nanoUsd, prompt } = ceiling({ max_tokens: 100 }, { pricing: { ...dear, [`${field}PicoUsd`]: 7_000 } });
       expect([field, nanoUsd]).toEqual([field, prompt.tokens * 7 + 100]);
     }
@@ -442,7 +442,7 @@ describe('a ceiling', () => {
   it('is not known where the price of a kind is not that the request needs', () => {
     const part = (fields: object, kind: PricedKind, given: Partial<CeilingOptions> = {}) => {
       const endpoint = endpointOf({ pricing: { promptPicoUsd: 1, completionPicoUsd: 1, unknownKinds: [kind] } });
-      const prompt = boundPrompt(requestOf(fields));
+      const prompt = boundOf(requestOf(fields));
       const all = { ...options, ...given };
       const unknown = unknownPart(prompt, endpoint, all);
       expect(ceilingOf(requestOf(fields), prompt, endpoint, all) === null).toBe(unknown !== null);
@@ -481,7 +481,7 @@ describe('a field that nobody knows', () => {
       'messages[].content[].document',
     ],
   ])('%s is named', (_, fields, path) => {
-    expect([...boundPrompt(requestOf(fields)).unknownFields]).toEqual([path]);
+    expect([...boundOf(requestOf(fields)).unknownFields]).toEqual([path]);
   });
   it('is not one that costs no more than its text, or that has no value', () => {
     const fields = {
@@ -493,14 +493,14 @@ describe('a field that nobody knows', () => {
       connectors: null,
       n: 2,
     };
-    const { unknownFields, searches } = boundPrompt(requestOf(fields));
+    const { unknownFields, searches } = boundOf(requestOf(fields));
     expect([...unknownFields]).toEqual([]);
     expect(searches).toBe(20);
-    expect(boundPrompt(requestOf({ venice_parameters: { disable_thinking: true } })).searches).toBe(0);
+    expect(boundOf(requestOf({ venice_parameters: { disable_thinking: true } })).searches).toBe(0);
   });
   it('is named with few others, and none at length', () => {
     const fields = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`${at}${'x'.repeat(500)}`, 1]));
-    const { unknownFields } = boundPrompt(requestOf(fields));
+    const { unknownFields } = boundOf(requestOf(fields));
     expect(unknownFields.size).toBe(10);
     for (const path of unknownFields) expect(path.length).toBeLessThanOrEqual(80);
   });
@@ -579,7 +579,7 @@ describe('whatever is asked, charged and reported,', () => {
   it('a cost is within the ceiling', () => {
     fc.assert(
       fc.property(someRequest, someEndpoint, someOptions, shares, (request, endpoint, given, part) => {
-        const prompt = boundPrompt(request);
+        const prompt = boundOf(request);
         const ceiling = ceilingOf(request, prompt, endpoint, given);
         if (ceiling === null) throw new Error('no ceiling');
         const prompts = Math.floor(ceiling.promptTokens * part.prompt);
@@ -609,7 +609,7 @@ describe('whatever is asked, charged and reported,', () => {
   it('the output that is affordable is the largest whose ceiling is within the amount', () => {
     fc.assert(
       fc.property(someRequest, someEndpoint, someOptions, share, (request, endpoint, given, part) => {
-        const prompt = boundPrompt(request);
+        const prompt = boundOf(request);
         const ceilingAt = (maxTokens: number) =>
           ceilingOf({ ...request, max_tokens: null, max_completion_tokens: maxTokens }, prompt, endpoint, given);
         const own = ceilingOf(request, prompt, endpoint, given);
@@ -633,7 +633,7 @@ describe('whatever is asked, charged and reported,', () => {
 
 describe('the output that is affordable', () => {
   const request = requestOf({ max_tokens: 100 });
-  const prompt = boundPrompt(request);
+  const prompt = boundOf(request);
   const promptNanoUsd = prompt.tokens * 1_000;
   const within = (amount: number, given: Partial<CeilingOptions> = {}) =>
     affordableTokens(request, prompt, endpointOf(), amount, { ...options, ...given });

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { toChatRequest } from '../../../src/convert/responses/request.ts';
+import { askOfResponses } from '../../../src/formats/responses/request/index.ts';
 import { boundPrompt } from '../../../src/pricing/prompt-bound.ts';
-import { responsesRequestSchema } from '../../../src/schema/responses.ts';
+import { responsesRequestSchema } from '../../../src/schema/responses/responses.ts';
 
 const long = 'x'.repeat(500);
 const ask = { role: 'user', content: 'Hi' };
-const boundOf = (body: object) => boundPrompt(toChatRequest(responsesRequestSchema().parse({ input: [ask], ...body })));
+const boundOf = (body: object) =>
+  boundPrompt(askOfResponses(responsesRequestSchema().parse({ input: [ask], ...body })));
 const bare = boundOf({});
 const f = { type: 'function', name: 'f' };
 

@@ -8,7 +8,7 @@ import {
   splitPrompt,
   usageWithCost,
 } from '../../../src/pricing/price.ts';
-import type { Usage } from '../../../src/schema/chat.ts';
+import type { Usage } from '../../../src/schema/chat/chat.ts';
 
 const pricing: Pricing = {
   promptPicoUsd: 2_000_000,
@@ -249,6 +249,10 @@ describe('whatever is reported and whatever it costs,', () => {
           prices.cacheReadPicoUsd ?? plain,
           prices.cacheWritePicoUsd ?? plain,
           prices.cacheWriteHourPicoUsd ?? plain,
+          // A write for an hour of which nobody gave the price, where writes are charged.
+          ...(prices.cacheWritePicoUsd === undefined
+            ? []
+            : [Math.max(2 * plain, Math.ceil(1.6 * prices.cacheWritePicoUsd))]),
           prices.audioPicoUsd ?? plain,
           prices.audioCacheReadPicoUsd ?? plain,
           prices.imageTokenPicoUsd ?? plain,

@@ -39,12 +39,32 @@ describe('a text', () => {
     // A pair of surrogates that is cut counts two bytes more.
     expect(textBound(text, newEffort()) - bytes(text)).toBe(2);
   });
-  it('costs no more time the longer it is: beyond a million characters the longest normal form is assumed', () => {
+  it('costs no more time the longer it is: beyond half a million characters the longest normal form is assumed', () => {
     const effort = { unitsLeft: 10 };
     expect(textBound('éééé', effort)).toBe(8);
     expect(effort.unitsLeft).toBe(6);
     expect(textBound('é'.repeat(7), effort)).toBe(7 * 2 * 11);
     expect(effort.unitsLeft).toBe(6);
+  });
+  it('takes what a normal form makes of it from what may be normalized', () => {
+    const effort = newEffort();
+    const text = '\ufdfa'.repeat(400_000);
+    expect(textBound(text, effort)).toBeGreaterThanOrEqual(bytes(text) * 11 * 0.9);
+    expect(effort.unitsLeft).toBeLessThan(8_192);
+  });
+  it('of marks that a normal form would have to sort for seconds is taken as it grows most', () => {
+    const effort = newEffort();
+    const marks = '\u0301\u0316'.repeat(20_000);
+    expect(textBound(marks, effort)).toBe(bytes(marks) * 11);
+    expect(effort).toEqual(newEffort());
+  });
+  it('is normalized in pieces that together are at least as long as the text', () => {
+    fc.assert(
+      fc.property(fc.array(scriptText(), { minLength: 1, maxLength: 40 }), fc.nat(8_191), (pieces, before) => {
+        const text = `${'e'.repeat(before)}${pieces.join('').repeat(30)}e\u0301\u0316`;
+        for (const form of forms(text)) expect(textBound(text, newEffort())).toBeGreaterThanOrEqual(bytes(form));
+      }),
+    );
   });
   it('never grows more than is then assumed', () => {
     const spent = { unitsLeft: 0 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bedrockConverse } from '../../../src/dialects/bedrock-converse.ts';
+import { bedrockConverse } from '../../../src/dialects/bedrock-converse/index.ts';
 import { amazonBedrock } from '../../../src/providers/amazon-bedrock.ts';
 import type { Credential } from '../../../src/providers/provider.ts';
 import { manualClock } from '../../support/manual-clock.ts';

@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Dialect } from '../../../src/dialects/dialect.ts';
 import { dialects } from '../../../src/dialects/index.ts';
+import { openaiChat } from '../../../src/dialects/openai-chat/index.ts';
 import type { ChatQuirks } from '../../../src/dialects/openai-chat/quirks.ts';
-import { openaiChat } from '../../../src/dialects/openai-chat.ts';
 import { builtInProviders } from '../../../src/providers/index.ts';
 import type { Credential, Provider } from '../../../src/providers/provider.ts';
 import { registry } from '../../../src/providers/registry.ts';
 import { providersWithoutAddress } from '../../../src/providers/without-address.ts';
-import { byokProviders } from '../../../src/schema/byok-providers.ts';
 import { checkBy } from '../../../src/schema/schema.ts';
+import { byokProviders } from '../../../src/schema/tenants/byok-providers.ts';
 import { describeWithShared, sharedPath } from '../../support/reference.ts';
 
 /** What is known of a provider, with its sources, in the collection of facts beside the project. */

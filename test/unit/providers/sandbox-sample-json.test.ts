@@ -1,9 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { sampleJson } from '../../../src/providers/sandbox/sample-json.ts';
-import { samplePattern } from '../../../src/providers/sandbox/sample-pattern.ts';
-import { SampleError } from '../../../src/providers/sandbox/sample-scalar.ts';
+import { sampleJson } from '../../../src/providers/sandbox/sample-json/index.ts';
+import { samplePattern } from '../../../src/providers/sandbox/sample-json/pattern.ts';
+import { SampleError } from '../../../src/providers/sandbox/sample-json/scalar.ts';
 
 const ajv = new Ajv2020({ strict: false, validateFormats: false, ownProperties: true });
 const fits = (schema: object, value: unknown) => ajv.validate({ ...schema, $id: undefined }, value);

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
+import { sandbox, sandboxModels } from '../../../src/providers/sandbox/index.ts';
 import { loremText } from '../../../src/providers/sandbox/texts.ts';
 import { splitTokens } from '../../../src/providers/sandbox/tokens.ts';
-import { sandbox, sandboxModels } from '../../../src/providers/sandbox.ts';
 import type { Transport } from '../../../src/transport/transport.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { eventsOf, sandboxCall } from '../../support/sandbox-call.ts';

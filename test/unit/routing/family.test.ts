@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Model } from '../../../src/call/model.ts';
 import { snapshot } from '../../../src/catalog/snapshot.ts';
 import { authorOf, familyOf, newestFirst } from '../../../src/routing/family.ts';
-import type { ModelSettings } from '../../../src/setup/model-options.ts';
+import type { ModelSettings } from '../../../src/setup/options/model.ts';
 import { excludedBy, modelOf, modelsOf, order, planFor, refusalOf, type World } from '../../support/routing.ts';
 
 const named = (slug: string, known: Partial<Model> = {}) => modelOf(slug, { a: {} }, known);

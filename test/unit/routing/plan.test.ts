@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/base/errors.ts';
+import { askOf } from '../../../src/call/ask.ts';
 import { type ByokCredential, type HealthView, healthKey } from '../../../src/call/facts.ts';
 import type { Endpoint, Model } from '../../../src/call/model.ts';
 import type { Plan } from '../../../src/call/plan.ts';
@@ -7,7 +8,7 @@ import { defaultWorkspaceId } from '../../../src/call/workspace.ts';
 import { describeRoute } from '../../../src/routing/describe.ts';
 import { requestedSlugs } from '../../../src/routing/expand.ts';
 import { type PlanInput, planRoute } from '../../../src/routing/plan.ts';
-import type { ChatRequest } from '../../../src/schema/chat.ts';
+import type { ChatRequest } from '../../../src/schema/chat/chat.ts';
 
 const messages = [{ role: 'user' as const, content: 'Hi' }];
 const endpoint = (providerSlug: string, modelSlug: string, fields: Partial<Endpoint> = {}): Endpoint => ({
@@ -40,7 +41,7 @@ const healthWith = (resting: Readonly<Record<string, number>>): HealthView => ({
 
 function plan(models: Model[], fields: Partial<ChatRequest> = {}, facts: Partial<PlanInput['facts']> = {}) {
   return planRoute({
-    request: fields.model || fields.models ? { messages, ...fields } : { messages, model: 'm/1', ...fields },
+    ask: askOf(fields.model || fields.models ? { messages, ...fields } : { messages, model: 'm/1', ...fields }),
     view: {
       models,
       model: (slug) => models.find((one) => one.slug === slug) ?? null,
@@ -48,6 +49,7 @@ function plan(models: Model[], fields: Partial<ChatRequest> = {}, facts: Partial
       named: () => [],
     },
     defaultModel: null,
+    pluginVariants: new Map([['online', 'web']]),
     brand: 'service',
     isConfigured: () => true,
     isSandbox: () => false,

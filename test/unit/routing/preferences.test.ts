@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type ChatRequest, chatRequestSchema } from '../../../src/schema/chat.ts';
+import { type ChatRequest, chatRequestSchema } from '../../../src/schema/chat/chat.ts';
 import { excludedBy, modelOf, order, planFor, refusalOf, type World } from '../../support/routing.ts';
 
 const unknownPolicy = { zeroRetention: null, trains: null };
@@ -124,17 +124,17 @@ describe('a preference', () => {
   });
 
   it.each<[object, string[]]>([
-    [{}, ['a', 'a/turbo', 'b', 'd']],
+    [{}, ['a', 'a/turbo', 'b', 'd', 'c']],
     [{ temperature: 1 }, ['a', 'a/turbo']],
-    [{ temperature: null }, ['a', 'a/turbo', 'b', 'd']],
+    [{ temperature: null }, ['a', 'a/turbo', 'b', 'd', 'c']],
     [{ temperature: 0, max_tokens: 5 }, ['a']],
     [{ max_completion_tokens: 5, reasoning_effort: 'low' }, ['a']],
     [{ seed: 1 }, ['d']],
     [{ seed: 1, temperature: 1 }, []],
     [{ tools: [{ type: 'function', function: { name: 'f' } }] }, ['a']],
-    [{ tools: [] }, ['a', 'a/turbo', 'b', 'd']],
+    [{ tools: [] }, ['a', 'a/turbo', 'b', 'd', 'c']],
     [{ response_format: { type: 'json_object' } }, ['a/turbo']],
-    [{ stream: true, user: 'me', metadata: { k: 'v' }, session_id: 's' }, ['a', 'a/turbo', 'b', 'd']],
+    [{ stream: true, user: 'me', metadata: { k: 'v' }, session_id: 's' }, ['a', 'a/turbo', 'b', 'd', 'c']],
     [{ some_new_field: 1 }, []],
     // Names that every object has.
     [{ constructor: 1 }, []],
@@ -250,7 +250,7 @@ describe('a preference', () => {
     expect(left(['text', 'audio'])).toEqual(['b', 'c']);
     expect(left(['text', 'image'])).toEqual(['b']);
     expect(left(['text'])).toEqual(['b', 'c']);
-    expect(left([])).toEqual(['a', 'b', 'c']);
+    expect(left([])).toEqual(['a', 'b', 'c', 'd']);
     expect(left(['image'], false)).toEqual(['a', 'b', 'c', 'd']);
     const error = refusalOf(
       { models },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ChatRequest } from '../../../src/schema/chat.ts';
+import type { ChatRequest } from '../../../src/schema/chat/chat.ts';
 import { type EndpointSketch, type HealthSketch, modelOf, order, planFor, type World } from '../../support/routing.ts';
 
 const world = (endpoints: Readonly<Record<string, EndpointSketch>>, health: HealthSketch = {}): World => ({

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/base/errors.ts';
-import { toChatRequest } from '../../../src/convert/responses/request.ts';
+import { askOfResponses } from '../../../src/formats/responses/request/index.ts';
 import { planRoute } from '../../../src/routing/plan.ts';
-import { responsesRequestSchema } from '../../../src/schema/responses.ts';
+import { responsesRequestSchema } from '../../../src/schema/responses/responses.ts';
 import { inputOf, modelOf } from '../../support/routing.ts';
 
 const blind = modelOf('m/blind', { a: {} }, { inputModalities: ['text'] });
@@ -11,7 +11,7 @@ const unknown = modelOf('m/unknown', { c: {} });
 const image = { type: 'input_image', image_url: 'https://x.test/a.png' };
 
 function plan(models: readonly string[], ...output: object[]) {
-  const request = toChatRequest(
+  const ask = askOfResponses(
     responsesRequestSchema().parse({
       models,
       input: [
@@ -21,7 +21,7 @@ function plan(models: readonly string[], ...output: object[]) {
       ],
     }),
   );
-  return planRoute({ ...inputOf({ models: [blind, seeing, unknown] }, { models: ['m/blind'] }), request });
+  return planRoute({ ...inputOf({ models: [blind, seeing, unknown] }, { models: ['m/blind'] }), ask });
 }
 
 function failure(run: () => unknown): unknown {

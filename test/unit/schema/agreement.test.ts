@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chatRequestSchema } from '../../../src/schema/chat.ts';
-import { validationIssues } from '../../../src/schema/validate.ts';
+import { chatRequestSchema } from '../../../src/schema/chat/chat.ts';
+import { validationIssues } from '../../../src/schema/chat/validate.ts';
 import { describeWithShared, referenceErrors } from '../../support/reference.ts';
 import { chatRequest, clone, damagedBodies, damages, type Json } from './arbitrary.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod';
-import { chatResultSchema, usageSchema } from '../../../src/schema/chat.ts';
-import { chatChunkSchema } from '../../../src/schema/chunk.ts';
-import { errorBodySchema, routingStrategies, serviceMetadataSchema } from '../../../src/schema/envelope.ts';
-import { validationIssues } from '../../../src/schema/validate.ts';
+import { chatResultSchema, usageSchema } from '../../../src/schema/chat/chat.ts';
+import { chatChunkSchema } from '../../../src/schema/chat/chunk.ts';
+import { errorBodySchema, routingStrategies, serviceMetadataSchema } from '../../../src/schema/chat/envelope.ts';
+import { validationIssues } from '../../../src/schema/chat/validate.ts';
 import { describeWithShared, validateAgainstReference } from '../../support/reference.ts';
 
 function pathsOf(schema: z.ZodType, value: unknown): string[] {

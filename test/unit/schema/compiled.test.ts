@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { chatRequestSchema } from '../../../src/schema/chat.ts';
+import { chatRequestSchema } from '../../../src/schema/chat/chat.ts';
 import { compiledAfter } from '../../../src/schema/compiled.ts';
 import { chatRequest, clone, damagedBodies, damages } from './arbitrary.ts';
 

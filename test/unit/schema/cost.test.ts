@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest';
 import * as z from 'zod';
-import { chatRequestSchema } from '../../../src/schema/chat.ts';
-import { chatChunkSchema } from '../../../src/schema/chunk.ts';
+import { chatRequestSchema } from '../../../src/schema/chat/chat.ts';
+import { chatChunkSchema } from '../../../src/schema/chat/chunk.ts';
 
 const body = { model: 'acme/fast', messages: [{ role: 'user', content: 'Hello' }] };
 

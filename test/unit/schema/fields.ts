@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ZodType } from 'zod';
-import { validationIssues } from '../../../src/schema/validate.ts';
+import { validationIssues } from '../../../src/schema/chat/validate.ts';
 
 export interface FieldCase {
   accepts: readonly unknown[];

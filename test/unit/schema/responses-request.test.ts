@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
+import { checkWithPlugins } from '../../../src/schema/chat/plugin-check.ts';
+import { pluginIds } from '../../../src/schema/chat/plugins.ts';
+import { checkWithBounds } from '../../../src/schema/chat/request-bounds.ts';
 import { responsesRequestCheck } from '../../../src/schema/compiled.ts';
-import { checkWithPlugins } from '../../../src/schema/plugin-check.ts';
-import { pluginIds } from '../../../src/schema/plugins.ts';
-import { checkWithBounds } from '../../../src/schema/request-bounds.ts';
 import {
   type ResponsesRequest,
   responsesContradictions,
   responsesIssues,
   responsesRequestSchema,
-} from '../../../src/schema/responses.ts';
+} from '../../../src/schema/responses/responses.ts';
 import { checkBy } from '../../../src/schema/schema.ts';
 
 const ask = { role: 'user', content: 'Hi' };
@@ -273,7 +273,7 @@ describe('what is a contradiction (422)', () => {
       'an output without its call',
       { input: [{ type: 'function_call_output', call_id: 'c\n9', output: '' }] },
       'input[0].call_id',
-      /^"c\\n9" is the id of no call/,
+      /^is the id of no call/,
     ],
     [
       'an output before its call',
@@ -284,19 +284,19 @@ describe('what is a contradiction (422)', () => {
         ],
       },
       'input[0].call_id',
-      /^"c"/,
+      /^is the id of no call/,
     ],
     [
       'an output of a shell without its call',
       { input: [ask, { type: 'local_shell_call_output', id: 'c', output: '' }] },
       'input[1].id',
-      /^"c"/,
+      /^is the id of no call/,
     ],
     [
       'tools that nobody searched',
       { input: [ask, { type: 'tool_search_output', call_id: 'c', tools: [] }] },
       'input[1].call_id',
-      /^"c"/,
+      /^is the id of no call/,
     ],
     [
       'a forced function that is not there',

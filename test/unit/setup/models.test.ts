@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 import type { Endpoint, Model } from '../../../src/call/model.ts';
 import { builtInProviders } from '../../../src/providers/index.ts';
 import type { Provider } from '../../../src/providers/provider.ts';
-import { validationIssues } from '../../../src/schema/validate.ts';
-import { modelOptions } from '../../../src/setup/model-options.ts';
+import { validationIssues } from '../../../src/schema/chat/validate.ts';
 import { configureModels, servableModels } from '../../../src/setup/models.ts';
+import { modelOptions } from '../../../src/setup/options/model.ts';
 import { SettingsError } from '../../../src/setup/providers.ts';
 
 const up: Provider = {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { Dialect } from '../../../src/dialects/dialect.ts';
 import { dialects } from '../../../src/dialects/index.ts';
-import { openaiChat } from '../../../src/dialects/openai-chat.ts';
+import { openaiChat } from '../../../src/dialects/openai-chat/index.ts';
 import { builtInProviders } from '../../../src/providers/index.ts';
 import { type CredentialShape, defineProvider, type OutgoingRequest } from '../../../src/providers/provider.ts';
 import { registry } from '../../../src/providers/registry.ts';

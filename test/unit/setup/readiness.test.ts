@@ -30,6 +30,14 @@ describe('readiness', () => {
     const ping = () => Promise.reject(new Error('connect ECONNREFUSED 10.0.0.7:6379, password hunter2'));
     expect((await createReadiness({ ping }, loaded).look()).reasons).toEqual(['The store does not answer']);
   });
+  it('says what the server of the store has answered, without an address or a secret', async () => {
+    const answer = new Error('WRONGPASS invalid username-password pair or user is disabled.');
+    const ping = () =>
+      Promise.reject(new GatewayError('unavailable', 'Try again', { cause: new Error('x', { cause: answer }) }));
+    expect((await createReadiness({ ping }, loaded).look()).reasons).toEqual([
+      'The store refuses: WRONGPASS invalid username-password pair or user is disabled.',
+    ]);
+  });
   it('is over once the gateway is closed, also for a probe that is under way', async () => {
     let answer: () => void = () => undefined;
     const ping = () =>

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { sha256Hex } from '../../../src/base/secrets.ts';
 import type { WorkspaceId } from '../../../src/call/workspace.ts';
+import { hostApiKeys } from '../../../src/stores/api-keys/host-api-keys.ts';
 import { deletionOf } from '../../../src/stores/deletion.ts';
-import { hostApiKeys } from '../../../src/stores/host-api-keys.ts';
 import { createOwners } from '../../../src/stores/owners.ts';
 import { apiKeyInput, cacheMs, forge, tenantStores, workspaceInput } from '../../support/tenants.ts';
 
@@ -54,6 +54,14 @@ describe('an api key', () => {
     const unknown = 'f'.repeat(64);
     await Promise.all([apiKeys.known(record.hash), apiKeys.known(unknown)]);
     expect([apiKeys.known(record.hash), apiKeys.known(unknown)]).toEqual([record, null]);
+  });
+  it('stays known without a promise, however many keys are guessed', async () => {
+    const { open } = tenantStores();
+    const { record } = await open().apiKeys.create(acme, apiKeyInput());
+    const { apiKeys } = open();
+    await apiKeys.known(record.hash);
+    for (let n = 0; n < 10_100; n++) await apiKeys.known(n.toString(16).padStart(64, '0'));
+    expect(apiKeys.known(record.hash)).toEqual(record);
   });
   it.each<[string, object, object]>([
     ['a name', { name: 'New' }, { name: 'New' }],

@@ -167,12 +167,15 @@ describe('a cache', () => {
     let backMs = 0;
     let loads = 0;
     const cache = createCache({
-      clock: { now: () => clock.now() - backMs, after: clock.after },
+      clock: { ...clock, now: () => clock.now() - backMs },
       ttlMs: 1000,
       load: async () => ++loads,
     });
     expect(await cache.get('a')).toBe(1);
     backMs = 3_600_000;
+    await clock.advance(999);
+    expect(await cache.get('a')).toBe(1);
+    await clock.advance(2);
     expect(await cache.get('a')).toBe(2);
   });
   it('keeps no more than it may', async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkspaceId } from '../../../src/call/workspace.ts';
-import { storedCredentialSchema } from '../../../src/schema/credential.ts';
+import { storedCredentialSchema } from '../../../src/schema/tenants/credential.ts';
 import { perWorkspace } from '../../../src/stores/collection.ts';
 import { rotateCredentials } from '../../../src/stores/credentials/rotate.ts';
 import type { Storage } from '../../../src/stores/storage/storage.ts';
-import type { Vault } from '../../../src/stores/vault.ts';
+import type { Vault } from '../../../src/stores/vault/index.ts';
 import {
   acme,
   instance,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { StoredCredential } from '../../../src/schema/credential.ts';
+import type { StoredCredential } from '../../../src/schema/tenants/credential.ts';
 import type { Storage } from '../../../src/stores/storage/storage.ts';
 import { keyRing } from '../../../src/stores/vault/key-ring.ts';
 import { acme, cacheMs, instance, masterSecrets, randomBytes, rival, setUp } from '../../support/credentials.ts';

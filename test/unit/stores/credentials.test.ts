@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ByokCredential } from '../../../src/call/facts.ts';
-import type { Credentials } from '../../../src/stores/credentials.ts';
+import type { Credentials } from '../../../src/stores/credentials/index.ts';
 import { deletionOf } from '../../../src/stores/deletion.ts';
 import type { Storage } from '../../../src/stores/storage/storage.ts';
 import { acme, cacheMs, type Instance, instance, interleaved, rival, setUp } from '../../support/credentials.ts';

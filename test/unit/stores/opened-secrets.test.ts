@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/base/errors.ts';
-import type { StoredCredential } from '../../../src/schema/credential.ts';
+import type { StoredCredential } from '../../../src/schema/tenants/credential.ts';
 import { createOpenedSecrets } from '../../../src/stores/credentials/opened.ts';
 import { acme, rival } from '../../support/credentials.ts';
 import { manualClock, settle } from '../../support/manual-clock.ts';

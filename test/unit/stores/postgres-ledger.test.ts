@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defaultWorkspaceId, type WorkspaceId } from '../../../src/call/workspace.ts';
 import { postgresLedger } from '../../../src/stores/ledger/postgres.ts';
-import { postgresNames } from '../../../src/stores/storage/postgres-sql.ts';
+import { postgresNames } from '../../../src/stores/storage/postgres/sql.ts';
 import { settle, turns } from '../../support/manual-clock.ts';
 
 interface Call {

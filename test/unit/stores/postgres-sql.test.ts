@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { defineLedgerFunctions } from '../../../src/stores/ledger/postgres-functions.ts';
 import { defineRates } from '../../../src/stores/rates/postgres-functions.ts';
-import { defineRecords } from '../../../src/stores/storage/postgres-records.ts';
-import { postgresNames, quoteText, setupText } from '../../../src/stores/storage/postgres-sql.ts';
+import { defineRecords } from '../../../src/stores/storage/postgres/records.ts';
+import { postgresNames, quoteText, setupText } from '../../../src/stores/storage/postgres/sql.ts';
 
 const names = postgresNames('gateway', 'keyv');
 
@@ -18,7 +18,7 @@ describe('functions on the server', () => {
     ['keyv_states_1', 'ba023206c4cfa4bd'],
     ['keyv_expire_1', '92126c95bd36354a'],
     ['keyv_rate_1', '31bec39e9914d5b0'],
-    ['keyv_take_3', '2549f2e517720d42'],
+    ['keyv_take_4', '16653293efc58480'],
   ])('%s has the text that belongs to its number', (name, fingerprint) => {
     const all = [...defineRecords(names), ...defineLedgerFunctions(names), ...defineRates(names)].filter(
       ({ kind }) => kind === 'function',

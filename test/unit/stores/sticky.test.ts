@@ -53,6 +53,31 @@ describe('what a conversation used last', () => {
   });
 });
 
+describe('a workspace with more conversations than there are places', () => {
+  const conversation = (kind: 'session' | 'opening', n: number): StickyAddress['conversation'] =>
+    kind === 'session' ? { kind, key: `${n}` } : { kind, key: n };
+  it.each(['session', 'opening'] as const)('forgets its own, and none of another (%s)', (kind) => {
+    const { sticky } = setUp(10);
+    const other = '22222222-2222-4222-8222-222222222222' as WorkspaceId;
+    const theirs = (n: number): StickyAddress => ({ ...at, workspaceId: other, conversation: conversation(kind, n) });
+    const own = (n: number): StickyAddress => ({ ...at, conversation: conversation(kind, n) });
+    for (let n = 0; n < 5; n++) sticky.pin(theirs(n), `up ${n}`);
+    for (let n = 0; n < 1_000; n++) sticky.pin(own(n), 'up');
+    expect([0, 1, 2, 3, 4].map((n) => sticky.get(theirs(n)))).toEqual([0, 1, 2, 3, 4].map((n) => `up ${n}`));
+    expect([sticky.get(own(994)), sticky.get(own(995))]).toEqual([null, 'up']);
+  });
+  it('has the places of one that is gone, whose pins are over', async () => {
+    const { clock, sticky } = setUp(4);
+    const other = '22222222-2222-4222-8222-222222222222' as WorkspaceId;
+    for (const key of ['1', '2'])
+      sticky.pin({ ...at, workspaceId: other, conversation: { kind: 'session', key } }, 'up');
+    await clock.advance(ttlMs);
+    const own = ['1', '2', '3', '4'].map((key): StickyAddress => ({ ...at, conversation: { kind: 'session', key } }));
+    for (const one of own) sticky.pin(one, 'up');
+    expect(own.map(sticky.get)).toEqual(['up', 'up', 'up', 'up']);
+  });
+});
+
 describe('a conversation known by its opening', () => {
   const opening: StickyAddress = { ...at, conversation: { kind: 'opening', key: 4711 } };
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { isGatewayError } from '../../../src/base/errors.ts';
-import { type Sealed, sealedSchema } from '../../../src/schema/credential.ts';
+import { type Sealed, sealedSchema } from '../../../src/schema/tenants/credential.ts';
+import { createVault, type Sealer, type SecretOwner, type Vault } from '../../../src/stores/vault/index.ts';
 import { keyRing } from '../../../src/stores/vault/key-ring.ts';
 import { limitSealer } from '../../../src/stores/vault/limit-sealer.ts';
-import { createVault, type Sealer, type SecretOwner, type Vault } from '../../../src/stores/vault.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
 const randomBytes = (size: number) => crypto.getRandomValues(new Uint8Array(size));

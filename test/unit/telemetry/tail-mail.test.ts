@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { defaultWorkspaceId } from '../../../src/call/workspace.ts';
-import { recordSettingsSchema } from '../../../src/schema/record-settings.ts';
+import { recordSettingsSchema } from '../../../src/schema/settings/records.ts';
 import { memoryLedger } from '../../../src/stores/ledger/memory.ts';
 import { memoryStorage } from '../../../src/stores/storage/memory.ts';
 import type { Storage } from '../../../src/stores/storage/storage.ts';
@@ -43,7 +43,7 @@ function bench() {
   const receiver = createTailReceiver(mailOf('first'), tail, clock, settings);
   const sender = createTailSender(mailOf('second'), clock, settings);
   const signal = new AbortController().signal;
-  const stream = tail.watch({ workspaceId: null, limit: Number.POSITIVE_INFINITY, signal });
+  const stream = tail.watch({ group: null, workspaceId: null, limit: Number.POSITIVE_INFINITY, signal });
   receiver.watching();
   return {
     clock,

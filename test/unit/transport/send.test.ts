@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ByteSource } from '../../../src/base/bytes.ts';
-import { UpstreamError } from '../../../src/base/upstream-error.ts';
+import { UpstreamError } from '../../../src/base/http/upstream-error.ts';
 import { readText, readTextBounded, send, textAtHand } from '../../../src/transport/send.ts';
 import type { Transport, TransportRequest } from '../../../src/transport/transport.ts';
 

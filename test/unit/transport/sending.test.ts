@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { UpstreamError } from '../../../src/base/upstream-error.ts';
+import { UpstreamError } from '../../../src/base/http/upstream-error.ts';
 import { toUpstreamError } from '../../../src/transport/network-error.ts';
 import type { Transport } from '../../../src/transport/transport.ts';
 import { undiciTransport } from '../../../src/transport/undici.ts';

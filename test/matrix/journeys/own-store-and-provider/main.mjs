@@ -8,7 +8,8 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Keyv } from 'keyv';
-import { createGateway, defineProvider, openaiChat } from 'model-gateway';
+import { createGateway, defineProvider } from 'model-gateway';
+import { openaiChat } from 'model-gateway/dialects';
 
 const folder = mkdtempSync(join(tmpdir(), 'journey-store-'));
 const file = join(folder, 'rows.json');

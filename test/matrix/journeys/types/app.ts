@@ -13,14 +13,13 @@ import {
   type HostCaller,
   isGatewayError,
   type Logger,
-  openaiChat,
   type RequestRecord,
-  type SandboxAnswer,
-  sandboxScript,
 } from 'model-gateway';
+import { openaiChat } from 'model-gateway/dialects';
 import { gatewayMiddleware } from 'model-gateway/express';
 import { gatewayRoute } from 'model-gateway/next';
 import { serve } from 'model-gateway/node';
+import { type SandboxAnswer, sandboxScript } from 'model-gateway/testing';
 
 const logger: Logger = console;
 const records: RequestRecord[] = [];

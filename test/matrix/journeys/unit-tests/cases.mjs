@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { createGateway, sandboxScript } from 'model-gateway';
+import { createGateway } from 'model-gateway';
+import { sandboxScript } from 'model-gateway/testing';
 import OpenAI from 'openai';
 import { options, support } from './app.mjs';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { aiSdk } from '../../../../src/dialects/ai-sdk.ts';
-import type { ChatRequest } from '../../../../src/schema/chat.ts';
+import { aiSdk } from '../../../../src/dialects/ai-sdk/index.ts';
+import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 import { type DialectRequestName, dialectRequests } from '../../../support/dialect-requests.ts';
 import { golden } from './golden.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { aiSdk } from '../../../../src/dialects/ai-sdk/index.ts';
 import type { AiSdkQuirks } from '../../../../src/dialects/ai-sdk/quirks.ts';
-import { aiSdk } from '../../../../src/dialects/ai-sdk.ts';
-import type { ChatMessage, ChatRequest } from '../../../../src/schema/chat.ts';
+import type { ChatMessage, ChatRequest } from '../../../../src/schema/chat/chat.ts';
 
 const ask = { role: 'user' as const, content: 'Hi' };
 const encode = (request: Partial<ChatRequest>, quirks: AiSdkQuirks = {}) =>

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UpstreamError } from '../../../../src/base/upstream-error.ts';
-import { aiSdk } from '../../../../src/dialects/ai-sdk.ts';
-import { chatResultSchema } from '../../../../src/schema/chat.ts';
-import { usageSchema } from '../../../../src/schema/usage.ts';
+import { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
+import { aiSdk } from '../../../../src/dialects/ai-sdk/index.ts';
+import { chatResultSchema } from '../../../../src/schema/chat/chat.ts';
+import { usageSchema } from '../../../../src/schema/chat/usage.ts';
 
 const stop = { unified: 'stop', raw: 'end' };
 const decode = (content: unknown, more: object = {}) =>

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UpstreamError } from '../../../../src/base/upstream-error.ts';
-import { chunkFolder } from '../../../../src/convert/chunks.ts';
-import { aiSdk } from '../../../../src/dialects/ai-sdk.ts';
+import { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
+import { aiSdk } from '../../../../src/dialects/ai-sdk/index.ts';
 import type { StreamPart } from '../../../../src/dialects/dialect.ts';
-import { chatChunkSchema } from '../../../../src/schema/chunk.ts';
+import { chunkFolder } from '../../../../src/formats/chunks.ts';
+import { chatChunkSchema } from '../../../../src/schema/chat/chunk.ts';
 
 const decodeAll = (events: readonly (object | string)[]): StreamPart[] => {
   const decoder = aiSdk.streamDecoder({});
@@ -37,6 +37,15 @@ describe('a stream of parts', () => {
     expect(messageOf(decodeAll([...before, complete, end]))?.tool_calls).toEqual([
       { id: 'c', type: 'function', function: { name: 'a', arguments: '{"x":1}' } },
     ]);
+  });
+  it('has two calls where a second one has the id of the first', () => {
+    const call = (input: string) => [
+      called('c', 'a'),
+      { type: 'tool-input-delta', id: 'c', delta: input },
+      { type: 'tool-call', toolCallId: 'c', toolName: 'a', input },
+    ];
+    const calls = messageOf(decodeAll([...call('{"x":1}'), ...call('{"x":2}'), end]))?.tool_calls;
+    expect(calls?.map((one) => one.function.arguments)).toEqual(['{"x":1}', '{"x":2}']);
   });
   it('has an empty object for a call without arguments', () => {
     for (const more of [[], [{ type: 'tool-call', toolCallId: 'c', toolName: 'a', input: '' }]])

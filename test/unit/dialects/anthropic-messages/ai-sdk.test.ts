@@ -1,8 +1,8 @@
 import { createAnthropic } from '@ai-sdk/anthropic';
 import { expect, it } from 'vitest';
-import { anthropicMessages } from '../../../../src/dialects/anthropic-messages.ts';
+import { anthropicMessages } from '../../../../src/dialects/anthropic-messages/index.ts';
 import { anthropic } from '../../../../src/providers/anthropic.ts';
-import type { ChatRequest } from '../../../../src/schema/chat.ts';
+import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 import { manualClock } from '../../../support/manual-clock.ts';
 
 const upstreamModel = 'claude-sonnet-4-5';

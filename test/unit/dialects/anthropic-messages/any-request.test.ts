@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { UpstreamError } from '../../../../src/base/upstream-error.ts';
+import { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
 import type { MessagesQuirks } from '../../../../src/dialects/anthropic-messages/quirks.ts';
 import { encodeRequest } from '../../../../src/dialects/anthropic-messages/request.ts';
 import type { EncodedRequest } from '../../../../src/dialects/dialect.ts';
-import type { ChatRequest } from '../../../../src/schema/chat.ts';
+import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 import { chatRequest } from '../../schema/arbitrary.ts';
 
 const model = fc.constantFrom(

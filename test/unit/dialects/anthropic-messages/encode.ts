@@ -1,6 +1,6 @@
 import type { MessagesQuirks } from '../../../../src/dialects/anthropic-messages/quirks.ts';
 import { encodeRequest } from '../../../../src/dialects/anthropic-messages/request.ts';
-import type { ChatRequest } from '../../../../src/schema/chat.ts';
+import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 
 export const ask = { role: 'user' as const, content: 'Hi' };
 export const lookTool = {

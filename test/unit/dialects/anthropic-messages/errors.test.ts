@@ -35,13 +35,6 @@ describe("a provider's error", () => {
     ],
     [400, 'invalid_request_error', 'Output blocked by content filtering policy', 'caller', 'content_policy_violation'],
     [400, 'invalid_request_error', 'max_tokens: Field required', 'caller', 'invalid_request'],
-    [
-      400,
-      'invalid_request_error',
-      'Your credit balance is too low to access the Anthropic API.',
-      'operator',
-      'invalid_request',
-    ],
     [401, 'authentication_error', 'invalid x-api-key', 'operator', 'provider_unavailable'],
     [402, 'billing_error', 'No', 'operator', 'provider_unavailable'],
     [403, 'permission_error', 'No', 'operator', 'provider_unavailable'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { anthropicMessages } from '../../../../src/dialects/anthropic-messages.ts';
-import type { ChatRequest } from '../../../../src/schema/chat.ts';
+import { anthropicMessages } from '../../../../src/dialects/anthropic-messages/index.ts';
+import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 import { type DialectRequestName, dialectRequests } from '../../../support/dialect-requests.ts';
 import { golden } from './golden.ts';
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UpstreamError } from '../../../../src/base/upstream-error.ts';
+import { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
 import { decodeResult } from '../../../../src/dialects/anthropic-messages/result.ts';
 import { readUsage } from '../../../../src/dialects/anthropic-messages/usage.ts';
-import { chatResultSchema } from '../../../../src/schema/chat.ts';
-import { usageSchema } from '../../../../src/schema/usage.ts';
+import { chatResultSchema } from '../../../../src/schema/chat/chat.ts';
+import { usageSchema } from '../../../../src/schema/chat/usage.ts';
 import { sharedAvailable, validateAgainstReference } from '../../../support/reference.ts';
 
 const usage = { input_tokens: 10, output_tokens: 5 };
@@ -157,6 +157,7 @@ describe('what is no message', () => {
     ['content that is none', message('x')],
     ['no end', message([text('x')], { stop_reason: null })],
     ['a call of no name', message([{ type: 'tool_use', id: 'a', input: {} }])],
+    ['a call of an empty name', message([{ type: 'tool_use', id: 'a', name: '', input: {} }])],
   ])('is a bad response: %s', (_, body) => {
     expect(() => decode(body)).toThrow(expect.objectContaining({ reason: 'bad_response', status: 502 }));
   });

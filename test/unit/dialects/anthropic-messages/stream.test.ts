@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UpstreamError } from '../../../../src/base/upstream-error.ts';
+import { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
 import { streamDecoder } from '../../../../src/dialects/anthropic-messages/stream.ts';
 import type { StreamPart } from '../../../../src/dialects/dialect.ts';
-import { type ChatChunk, chatChunkSchema } from '../../../../src/schema/chunk.ts';
-import { usageSchema } from '../../../../src/schema/usage.ts';
+import { type ChatChunk, chatChunkSchema } from '../../../../src/schema/chat/chunk.ts';
+import { usageSchema } from '../../../../src/schema/chat/usage.ts';
 
 function decodeAll(events: readonly unknown[], outputTool?: string): StreamPart[] {
   const decoder = streamDecoder({}, outputTool ? { outputTool } : undefined);

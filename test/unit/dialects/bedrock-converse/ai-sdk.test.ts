@@ -1,7 +1,7 @@
 import { createAmazonBedrock } from '@ai-sdk/amazon-bedrock';
 import { describe, expect, it } from 'vitest';
-import { bedrockConverse } from '../../../../src/dialects/bedrock-converse.ts';
-import type { ChatRequest } from '../../../../src/schema/chat.ts';
+import { bedrockConverse } from '../../../../src/dialects/bedrock-converse/index.ts';
+import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 
 type Json = Record<string, unknown>;
 type CallOptions = Parameters<ReturnType<ReturnType<typeof createAmazonBedrock>>['doGenerate']>[0];

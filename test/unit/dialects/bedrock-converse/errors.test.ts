@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bedrockConverse } from '../../../../src/dialects/bedrock-converse.ts';
+import { bedrockConverse } from '../../../../src/dialects/bedrock-converse/index.ts';
 
 const named = (name: string) => ({
   'x-amzn-errortype': `${name}:http://internal.amazon.com/coral/com.amazon.bedrock/`,

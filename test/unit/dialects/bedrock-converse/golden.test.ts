@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { UpstreamError } from '../../../../src/base/upstream-error.ts';
-import { bedrockConverse } from '../../../../src/dialects/bedrock-converse.ts';
-import type { ChatRequest } from '../../../../src/schema/chat.ts';
+import { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
+import { bedrockConverse } from '../../../../src/dialects/bedrock-converse/index.ts';
+import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 import { dialectRequests } from '../../../support/dialect-requests.ts';
 import { type Golden, golden, goldenModel } from './golden.ts';
 

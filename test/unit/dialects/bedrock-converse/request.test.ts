@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { bedrockConverse } from '../../../../src/dialects/bedrock-converse/index.ts';
 import type { ConverseQuirks } from '../../../../src/dialects/bedrock-converse/quirks.ts';
-import { bedrockConverse } from '../../../../src/dialects/bedrock-converse.ts';
-import type { ChatRequest } from '../../../../src/schema/chat.ts';
+import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 
 const claude = 'anthropic.claude-sonnet-4-5-20250929-v1:0';
 const ask = { role: 'user' as const, content: 'Hello' };

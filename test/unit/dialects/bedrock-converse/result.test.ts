@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { UpstreamError } from '../../../../src/base/upstream-error.ts';
-import { bedrockConverse } from '../../../../src/dialects/bedrock-converse.ts';
+import { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
+import { bedrockConverse } from '../../../../src/dialects/bedrock-converse/index.ts';
 import type { Reading } from '../../../../src/dialects/dialect.ts';
 import { sharedAvailable, validateAgainstReference } from '../../../support/reference.ts';
 

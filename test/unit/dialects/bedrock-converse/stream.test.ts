@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { awsEventStream } from '../../../../src/base/framing/aws-event-stream.ts';
-import { UpstreamError } from '../../../../src/base/upstream-error.ts';
-import { bedrockConverse } from '../../../../src/dialects/bedrock-converse.ts';
+import { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
+import { bedrockConverse } from '../../../../src/dialects/bedrock-converse/index.ts';
 import type { Reading, StreamPart } from '../../../../src/dialects/dialect.ts';
-import type { ChunkDelta } from '../../../../src/schema/chunk.ts';
+import type { ChunkDelta } from '../../../../src/schema/chat/chunk.ts';
 import { eventFrame, writeFrame } from '../../../support/converse-wire.ts';
 
 type Event = readonly [name: string, payload: unknown];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { UpstreamError } from '../../../../src/base/upstream-error.ts';
-import { cohereChat } from '../../../../src/dialects/cohere-chat.ts';
-import type { ChatRequest } from '../../../../src/schema/chat.ts';
+import { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
+import { cohereChat } from '../../../../src/dialects/cohere-chat/index.ts';
+import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 import { type DialectRequestName, dialectRequests } from '../../../support/dialect-requests.ts';
 import { golden } from './golden.ts';
 

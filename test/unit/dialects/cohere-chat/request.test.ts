@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { cohereChat } from '../../../../src/dialects/cohere-chat/index.ts';
 import type { CohereQuirks } from '../../../../src/dialects/cohere-chat/quirks.ts';
-import { cohereChat } from '../../../../src/dialects/cohere-chat.ts';
-import type { ChatRequest } from '../../../../src/schema/chat.ts';
+import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 
 const ask = { role: 'user' as const, content: 'Hi' };
 const encode = (request: Partial<ChatRequest>, quirks: CohereQuirks = {}) =>

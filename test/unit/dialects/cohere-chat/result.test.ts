@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UpstreamError } from '../../../../src/base/upstream-error.ts';
-import { cohereChat } from '../../../../src/dialects/cohere-chat.ts';
-import { chatResultSchema } from '../../../../src/schema/chat.ts';
-import { usageSchema } from '../../../../src/schema/usage.ts';
+import { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
+import { cohereChat } from '../../../../src/dialects/cohere-chat/index.ts';
+import { chatResultSchema } from '../../../../src/schema/chat/chat.ts';
+import { usageSchema } from '../../../../src/schema/chat/usage.ts';
 
 const decode = (body: unknown, reading = {}) => cohereChat.decodeResult(body, {}, reading);
 const text = (said: string) => [{ type: 'text', text: said }];
@@ -88,6 +88,10 @@ describe('a response of Cohere', () => {
       content: [{ token: 'Pa', logprob: -0.75, bytes: [80, 97], top_logprobs: [] }],
       refusal: null,
     });
+  });
+  it('that calls a tool without a name is none', () => {
+    for (const name of ['', 7])
+      expect(() => choiceOf({ tool_calls: [call('c', name as never, '{}')] })).toThrow(UpstreamError);
   });
   it('may be an error', () => {
     expect(() => decode({ message: 'no such thing', id: 'a' })).toThrow('no such thing');

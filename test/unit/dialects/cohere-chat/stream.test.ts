@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UpstreamError } from '../../../../src/base/upstream-error.ts';
-import { chunkFolder } from '../../../../src/convert/chunks.ts';
-import { cohereChat } from '../../../../src/dialects/cohere-chat.ts';
+import { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
+import { cohereChat } from '../../../../src/dialects/cohere-chat/index.ts';
 import type { Reading, StreamPart } from '../../../../src/dialects/dialect.ts';
-import { chatChunkSchema } from '../../../../src/schema/chunk.ts';
+import { chunkFolder } from '../../../../src/formats/chunks.ts';
+import { chatChunkSchema } from '../../../../src/schema/chat/chunk.ts';
 
 type Event = Record<string, unknown>;
 

@@ -1,6 +1,6 @@
 import { createGoogle } from '@ai-sdk/google';
 import { describe, expect, it } from 'vitest';
-import type { ChatRequest } from '../../../../src/schema/chat.ts';
+import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 import { encode } from './encode.ts';
 
 type Model = ReturnType<ReturnType<typeof createGoogle>>;

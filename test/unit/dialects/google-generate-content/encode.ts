@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import type { EncodedRequest } from '../../../../src/dialects/dialect.ts';
+import { googleGenerateContent } from '../../../../src/dialects/google-generate-content/index.ts';
 import type { GoogleQuirks } from '../../../../src/dialects/google-generate-content/quirks.ts';
-import { googleGenerateContent } from '../../../../src/dialects/google-generate-content.ts';
-import type { ChatRequest } from '../../../../src/schema/chat.ts';
+import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 
 export const ask = { role: 'user' as const, content: 'Hi' };
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { googleGenerateContent } from '../../../../src/dialects/google-generate-content.ts';
+import { googleGenerateContent } from '../../../../src/dialects/google-generate-content/index.ts';
 
 const decode = (status: number, body: unknown, headers: Record<string, string> = {}) =>
   googleGenerateContent.decodeError(status, headers, typeof body === 'string' ? body : JSON.stringify(body), 0);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { googleGenerateContent } from '../../../../src/dialects/google-generate-content.ts';
-import { chatRequestSchema } from '../../../../src/schema/chat.ts';
+import { googleGenerateContent } from '../../../../src/dialects/google-generate-content/index.ts';
+import { chatRequestSchema } from '../../../../src/schema/chat/chat.ts';
 import { type DialectRequestName, dialectRequests } from '../../../support/dialect-requests.ts';
 import { golden } from './golden.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { googleGenerateContent } from '../../../../src/dialects/google-generate-content.ts';
+import { googleGenerateContent } from '../../../../src/dialects/google-generate-content/index.ts';
 
 /** The notes of a response, each as the text that it is of and the address. */
 function cited(texts: readonly string[], more: object): unknown[] {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { UpstreamError } from '../../../../src/base/upstream-error.ts';
-import { googleGenerateContent } from '../../../../src/dialects/google-generate-content.ts';
-import { chatResultSchema } from '../../../../src/schema/chat.ts';
+import type { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
+import { googleGenerateContent } from '../../../../src/dialects/google-generate-content/index.ts';
+import { chatResultSchema } from '../../../../src/schema/chat/chat.ts';
 import { failure } from './encode.ts';
 
 const format = 'google-gemini-v1';

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { UpstreamError } from '../../../../src/base/upstream-error.ts';
+import type { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
 import type { StreamPart } from '../../../../src/dialects/dialect.ts';
-import { googleGenerateContent } from '../../../../src/dialects/google-generate-content.ts';
-import { chatChunkSchema } from '../../../../src/schema/chunk.ts';
+import { googleGenerateContent } from '../../../../src/dialects/google-generate-content/index.ts';
+import { chatChunkSchema } from '../../../../src/schema/chat/chunk.ts';
 import { failure } from './encode.ts';
 
 type Json = Record<string, unknown>;

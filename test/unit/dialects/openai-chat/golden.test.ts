@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { openaiChat } from '../../../../src/dialects/openai-chat/index.ts';
 import type { ChatQuirks } from '../../../../src/dialects/openai-chat/quirks.ts';
-import { openaiChat } from '../../../../src/dialects/openai-chat.ts';
-import type { ChatRequest } from '../../../../src/schema/chat.ts';
+import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 import { type DialectRequestName, dialectRequests } from '../../../support/dialect-requests.ts';
 import { golden } from './golden.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { encodeRequest } from '../../../../src/dialects/openai-chat/request.ts';
 import { decodeResult } from '../../../../src/dialects/openai-chat/result.ts';
 import { streamDecoder } from '../../../../src/dialects/openai-chat/stream.ts';
-import type { ChatRequest } from '../../../../src/schema/chat.ts';
+import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 
 /** @see https://docs.mistral.ai/capabilities/reasoning */
 const content = [

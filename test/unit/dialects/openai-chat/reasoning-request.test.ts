@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ChatQuirks, ReasoningStyle } from '../../../../src/dialects/openai-chat/quirks.ts';
 import { encodeRequest } from '../../../../src/dialects/openai-chat/request.ts';
 import { builtInProviders } from '../../../../src/providers/index.ts';
-import type { ChatRequest } from '../../../../src/schema/chat.ts';
+import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 
 function sent(fields: object, quirks: ChatQuirks) {
   const request = { messages: [{ role: 'user', content: 'Hello' }], ...fields } as ChatRequest;

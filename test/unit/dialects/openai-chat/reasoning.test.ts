@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ReasoningField } from '../../../../src/dialects/openai-chat/quirks.ts';
 import { encodeRequest } from '../../../../src/dialects/openai-chat/request.ts';
 import { builtInProviders } from '../../../../src/providers/index.ts';
-import type { ChatRequest } from '../../../../src/schema/chat.ts';
+import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 
 function sent(fields: object, reasoningField?: ReasoningField | null) {
   const message = { role: 'assistant', content: 'Hi', ...fields };

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UpstreamError } from '../../../../src/base/upstream-error.ts';
+import { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
 import { decodeResult } from '../../../../src/dialects/openai-chat/result.ts';
 import { readUsage } from '../../../../src/dialects/openai-chat/usage.ts';
-import { chatResultSchema } from '../../../../src/schema/chat.ts';
-import { usageSchema } from '../../../../src/schema/usage.ts';
+import { chatResultSchema } from '../../../../src/schema/chat/chat.ts';
+import { usageSchema } from '../../../../src/schema/chat/usage.ts';
 import { sharedAvailable, validateAgainstReference } from '../../../support/reference.ts';
 import { completion } from '../../../support/upstream.ts';
 

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UpstreamError } from '../../../../src/base/upstream-error.ts';
+import { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
 import type { ChatQuirks } from '../../../../src/dialects/openai-chat/quirks.ts';
 import { streamDecoder } from '../../../../src/dialects/openai-chat/stream.ts';
-import { chatChunkSchema } from '../../../../src/schema/chunk.ts';
-import { usageSchema } from '../../../../src/schema/usage.ts';
+import { chatChunkSchema } from '../../../../src/schema/chat/chunk.ts';
+import { usageSchema } from '../../../../src/schema/chat/usage.ts';
 import { chunk, upstreamUsage } from '../../../support/upstream.ts';
 
 const decodeAll = (events: readonly unknown[], quirks: ChatQuirks = {}) => {

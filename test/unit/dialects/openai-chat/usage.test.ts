@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readUsage } from '../../../../src/dialects/openai-chat/usage.ts';
+import { readUsage, usageIn } from '../../../../src/dialects/openai-chat/usage.ts';
 
 const read = (prompt: number, completion: number, more: object) =>
   readUsage({ prompt_tokens: prompt, completion_tokens: completion, ...more });
@@ -19,7 +19,12 @@ describe('tokens written to a cache', () => {
       20,
     ],
     ['for an hour alone', { cache_creation: { ephemeral_1h_input_tokens: 20 } }, 20, 20],
-    ['never more than the prompt', { cache_creation: { ephemeral_1h_input_tokens: 2000 } }, 100, 100],
+    [
+      'for an hour, more than the prompt, which then leaves it out',
+      { cache_creation: { ephemeral_1h_input_tokens: 2000 } },
+      2000,
+      2000,
+    ],
     ['not told', {}, undefined, undefined],
     ['told as nonsense', { cache_creation: [20], cache_creation_input_tokens: '30' }, undefined, undefined],
   ])('are read %s', (_, details, written, hour) => {
@@ -75,5 +80,265 @@ describe('other kinds', () => {
     ['more than anybody makes', { num_search_queries: 1e6 }, undefined],
   ])('count searches, in %s', (_, more, searches) => {
     expect(read(1, 1, more)?.server_tool_use_details?.web_search_requests).toBe(searches);
+  });
+});
+
+describe('a response of a known server', () => {
+  /** What is charged: plain prompt, cached, written, of that for an hour and for twelve; output, of that reasoning. */
+  type Charged = [
+    plain: number,
+    cached: number,
+    written: number,
+    hour: number,
+    halfDay: number,
+    output: number,
+    reasoning: number,
+  ];
+  it.each<[string, object, Charged]>([
+    [
+      'OpenAI',
+      {
+        usage: {
+          prompt_tokens: 100,
+          completion_tokens: 50,
+          total_tokens: 150,
+          prompt_tokens_details: { cached_tokens: 60 },
+          completion_tokens_details: { reasoning_tokens: 30 },
+        },
+      },
+      [40, 60, 0, 0, 0, 50, 30],
+    ],
+    [
+      'OpenAI, writes of twelve hours',
+      {
+        usage: {
+          prompt_tokens: 100,
+          completion_tokens: 5,
+          total_tokens: 105,
+          prompt_tokens_details: {
+            cached_tokens: 10,
+            cache_write_tokens: 80,
+            cache_write_tokens_details: { ttl_30m_tokens: 50, ttl_12h_tokens: 30 },
+          },
+        },
+      },
+      [10, 10, 80, 0, 30, 5, 0],
+    ],
+    [
+      'DeepSeek',
+      {
+        usage: {
+          prompt_tokens: 100,
+          completion_tokens: 50,
+          total_tokens: 150,
+          prompt_cache_hit_tokens: 60,
+          prompt_cache_miss_tokens: 40,
+          completion_tokens_details: { reasoning_tokens: 30 },
+        },
+      },
+      [40, 60, 0, 0, 0, 50, 30],
+    ],
+    [
+      'Moonshot',
+      { usage: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150, cached_tokens: 60 } },
+      [40, 60, 0, 0, 0, 50, 0],
+    ],
+    [
+      'xAI',
+      {
+        usage: {
+          prompt_tokens: 100,
+          completion_tokens: 5,
+          total_tokens: 135,
+          prompt_tokens_details: { cached_tokens: 60 },
+          completion_tokens_details: { reasoning_tokens: 30 },
+        },
+      },
+      [40, 60, 0, 0, 0, 35, 30],
+    ],
+    [
+      'Mistral',
+      { usage: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150, num_cached_tokens: 64 } },
+      [36, 64, 0, 0, 0, 50, 0],
+    ],
+    [
+      'Z.AI',
+      {
+        usage: {
+          prompt_tokens: 100,
+          completion_tokens: 50,
+          total_tokens: 150,
+          prompt_tokens_details: { cached_tokens: 43 },
+        },
+      },
+      [57, 43, 0, 0, 0, 50, 0],
+    ],
+    [
+      'Groq',
+      {
+        x_groq: {
+          id: 'r',
+          usage: {
+            prompt_tokens: 100,
+            completion_tokens: 50,
+            total_tokens: 150,
+            prompt_tokens_details: { cached_tokens: 60 },
+          },
+        },
+      },
+      [40, 60, 0, 0, 0, 50, 0],
+    ],
+    [
+      'Kimi in a choice',
+      { choices: [{ usage: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150, cached_tokens: 60 } }] },
+      [40, 60, 0, 0, 0, 50, 0],
+    ],
+    ['Google', { usage: { prompt_tokens: 100, completion_tokens: 5, total_tokens: 135 } }, [100, 0, 0, 0, 0, 35, 30]],
+    [
+      'Perplexity, a deep research',
+      {
+        usage: {
+          prompt_tokens: 33,
+          completion_tokens: 7_163,
+          total_tokens: 7_196,
+          citation_tokens: 20_016,
+          num_search_queries: 18,
+          reasoning_tokens: 73_997,
+        },
+      },
+      [20_049, 0, 0, 0, 0, 81_160, 73_997],
+    ],
+    [
+      'Perplexity, a short one',
+      {
+        usage: {
+          prompt_tokens: 33,
+          completion_tokens: 700,
+          total_tokens: 733,
+          citation_tokens: 10,
+          reasoning_tokens: 60,
+        },
+      },
+      [43, 0, 0, 0, 0, 760, 60],
+    ],
+    [
+      'Claude behind a proxy',
+      {
+        usage: {
+          prompt_tokens: 100,
+          completion_tokens: 5,
+          total_tokens: 105,
+          cache_read_input_tokens: 60,
+          cache_creation_input_tokens: 30,
+        },
+      },
+      [10, 60, 30, 0, 0, 5, 0],
+    ],
+    [
+      'Claude behind a proxy that leaves its cache out',
+      {
+        usage: {
+          prompt_tokens: 10,
+          completion_tokens: 5,
+          total_tokens: 105,
+          cache_read_input_tokens: 60,
+          cache_creation_input_tokens: 30,
+          cache_creation: { ephemeral_1h_input_tokens: 30 },
+        },
+      },
+      [10, 60, 30, 30, 0, 5, 0],
+    ],
+    [
+      'Anthropic’s own words',
+      {
+        usage: {
+          input_tokens: 10,
+          output_tokens: 5,
+          cache_read_input_tokens: 60,
+          cache_creation_input_tokens: 30,
+          cache_creation: { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 },
+        },
+      },
+      [10, 60, 30, 20, 0, 5, 0],
+    ],
+    [
+      'the words of Responses',
+      {
+        usage: {
+          input_tokens: 100,
+          output_tokens: 50,
+          total_tokens: 150,
+          input_tokens_details: { cached_tokens: 60 },
+          output_tokens_details: { reasoning_tokens: 30 },
+        },
+      },
+      [40, 60, 0, 0, 0, 50, 30],
+    ],
+    [
+      'llama.cpp',
+      { timings: { prompt_n: 40, cache_n: 60, predicted_n: 50, predicted_ms: 12.5 } },
+      [40, 60, 0, 0, 0, 50, 0],
+    ],
+    [
+      'llama.cpp, with usage',
+      {
+        usage: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 },
+        timings: { prompt_n: 40, cache_n: 60, predicted_n: 50 },
+      },
+      [100, 0, 0, 0, 0, 50, 0],
+    ],
+    ['Ollama', { prompt_eval_count: 100, eval_count: 50, total_duration: 1 }, [100, 0, 0, 0, 0, 50, 0]],
+    [
+      'no total, reasoning',
+      { usage: { prompt_tokens: 100, completion_tokens: 50, completion_tokens_details: { reasoning_tokens: 30 } } },
+      [100, 0, 0, 0, 0, 80, 30],
+    ],
+    [
+      'a total without the reasoning that is more than all',
+      { usage: { prompt_tokens: 100, completion_tokens: 5, total_tokens: 105, reasoning_tokens: 300 } },
+      [100, 0, 0, 0, 0, 305, 300],
+    ],
+    [
+      'a total of which the parts explain less',
+      {
+        usage: {
+          prompt_tokens: 100,
+          completion_tokens: 5,
+          total_tokens: 125,
+          completion_tokens_details: { reasoning_tokens: 3 },
+        },
+      },
+      [100, 0, 0, 0, 0, 25, 3],
+    ],
+    [
+      'sound that the output leaves out',
+      {
+        usage: {
+          prompt_tokens: 10,
+          completion_tokens: 5,
+          total_tokens: 15,
+          completion_tokens_details: { audio_tokens: 90 },
+        },
+      },
+      [10, 0, 0, 0, 0, 90, 0],
+    ],
+    [
+      'two reports that differ',
+      {
+        usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+        x_groq: { usage: { prompt_tokens: 100, completion_tokens: 50, total_tokens: 150 } },
+      },
+      [100, 0, 0, 0, 0, 50, 0],
+    ],
+  ])('is charged once for each token: %s', (_, body, charged) => {
+    const usage = usageIn(body as never, (body as { choices?: unknown[] }).choices ?? []);
+    const read = usage?.prompt_tokens_details as Record<string, number>;
+    const cached = read.cached_tokens ?? 0;
+    const written = read.cache_write_tokens ?? 0;
+    const plain = (usage?.prompt_tokens ?? 0) - cached - written;
+    const output = usage?.completion_tokens;
+    const reasoning = usage?.completion_tokens_details?.reasoning_tokens;
+    const kept = [read.cache_write_1h_tokens ?? 0, read.cache_write_12h_tokens ?? 0];
+    expect([plain, cached, written, ...kept, output, reasoning]).toEqual(charged);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StreamPart } from '../../../../src/dialects/dialect.ts';
-import { openaiResponses } from '../../../../src/dialects/openai-responses.ts';
+import { openaiResponses } from '../../../../src/dialects/openai-responses/index.ts';
 
 const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 };
 const decode = (event: object): StreamPart[] => openaiResponses.streamDecoder({}).decode(JSON.stringify(event), '');

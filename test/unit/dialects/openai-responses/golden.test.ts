@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openaiResponses } from '../../../../src/dialects/openai-responses.ts';
+import { openaiResponses } from '../../../../src/dialects/openai-responses/index.ts';
 import { type DialectRequestName, dialectRequests } from '../../../support/dialect-requests.ts';
 import { golden } from './golden.ts';
 

@@ -1,22 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import type { CallForm, ResponsesObject } from '../../../../src/call/responses-origin.ts';
+import { withRequest } from '../../../../src/call/ask.ts';
+import type { CallForm, NativeObject } from '../../../../src/call/native.ts';
+import { openaiResponses } from '../../../../src/dialects/openai-responses/index.ts';
 import type { ResponsesQuirks } from '../../../../src/dialects/openai-responses/quirks.ts';
-import { openaiResponses } from '../../../../src/dialects/openai-responses.ts';
-import type { ChatMessage, ChatTool } from '../../../../src/schema/chat.ts';
-import { type Made, type MadeOf, requestMadeOf } from '../../../support/responses-origin.ts';
+import type { ChatMessage, ChatTool } from '../../../../src/schema/chat/chat.ts';
+import { askMadeOf, type Made, type MadeOf } from '../../../support/native.ts';
 
 const user = (content: string): ChatMessage => ({ role: 'user', content });
 const asked: Made = [user('Hi'), [{ role: 'user', content: 'Hi' }]];
 
 function encode(made: Partial<MadeOf>, more: object = {}, quirks: ResponsesQuirks = {}, isLimited = false) {
-  const request = requestMadeOf({ messages: [asked], ...made }, more);
-  return openaiResponses.encodeRequest({ request, upstreamModel: 'gpt-5', quirks, isLimited });
+  const { request, native } = askMadeOf({ messages: [asked], ...made }, more);
+  return openaiResponses.encodeRequest({ request, native, upstreamModel: 'gpt-5', quirks, isLimited });
 }
 
 const func = (name: string): ChatTool => ({ type: 'function', function: { name } });
 
 /** What an agent sends back: every kind of item that it knows. */
-const conversation: readonly ResponsesObject[] = [
+const conversation: readonly NativeObject[] = [
   { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Be brief.' }] },
   { role: 'user', content: [{ type: 'input_image', image_url: 'data:image/png;base64,aGk=', detail: 'high' }] },
   { type: 'reasoning', id: 'rs_1', summary: [], content: null, encrypted_content: 'gAAA' },
@@ -53,7 +54,7 @@ describe('a Responses request at a provider that speaks Responses', () => {
     expect([dropped, reading, payload.store]).toEqual([[], { outputItems: true }, false]);
   });
   it('has several items of one message, and none of one that stands for nothing', () => {
-    const [first, second] = conversation as [ResponsesObject, ResponsesObject];
+    const [first, second] = conversation as [NativeObject, NativeObject];
     const messages: Made[] = [
       [user('a'), [first, second]],
       [user('b'), []],
@@ -71,9 +72,10 @@ describe('a Responses request at a provider that speaks Responses', () => {
     const instructions: ChatMessage = { role: 'system', content: 'Be brief.' };
     const { payload } = encode({ messages: [[instructions, []], asked], hasInstructions: true });
     expect(payload).toMatchObject({ instructions: 'Be brief.', input: [{ role: 'user', content: 'Hi' }] });
-    const changed = requestMadeOf({ messages: [[instructions, []], asked], hasInstructions: true });
-    const request = { ...changed, messages: [{ role: 'system' as const, content: '***' }, user('Hi')] };
-    const sent = openaiResponses.encodeRequest({ request, upstreamModel: 'gpt-5', quirks: {} }).payload;
+    const before = askMadeOf({ messages: [[instructions, []], asked], hasInstructions: true });
+    const messages = [{ role: 'system' as const, content: '***' }, user('Hi!')];
+    const { request, native } = withRequest(before, { ...before.request, messages });
+    const sent = openaiResponses.encodeRequest({ request, native, upstreamModel: 'gpt-5', quirks: {} }).payload;
     expect(sent).not.toHaveProperty('instructions');
     expect(sent.input).toMatchObject([{ role: 'system', content: '***' }, { role: 'user' }]);
     const kept = encode(
@@ -88,7 +90,7 @@ describe('a Responses request at a provider that speaks Responses', () => {
     const patch = { type: 'custom', name: 'patch', format: { type: 'grammar', syntax: 'lark', definition: 'x' } };
     const brought = { type: 'additional_tools', tools: [{ type: 'function', name: 'g' }] };
     const search = { type: 'web_search', external_web_access: true };
-    const request = requestMadeOf({
+    const before = askMadeOf({
       messages: [[user('Hi'), [brought]]],
       tools: [
         [func('n__a'), group],
@@ -98,8 +100,9 @@ describe('a Responses request at a provider that speaks Responses', () => {
       ],
       hostedTools: [search],
     });
-    request.tools?.push(func('added'));
-    const { payload } = openaiResponses.encodeRequest({ request, upstreamModel: 'gpt-5', quirks: {} });
+    const tools = [...(before.request.tools ?? []), func('added')];
+    const { request, native } = withRequest(before, { ...before.request, tools });
+    const { payload } = openaiResponses.encodeRequest({ request, native, upstreamModel: 'gpt-5', quirks: {} });
     expect(payload.tools).toMatchObject([group, patch, { type: 'function', name: 'added' }, search]);
     expect(payload.input).toEqual([brought]);
   });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { outputDeltasOf, outputItemOf } from '../../../../src/call/output-item.ts';
-import { chunkFolder, toChunks } from '../../../../src/convert/chunks.ts';
-import { openaiResponses } from '../../../../src/dialects/openai-responses.ts';
-import type { ChatChunk } from '../../../../src/schema/chunk.ts';
+import { openaiResponses } from '../../../../src/dialects/openai-responses/index.ts';
+import { chunkFolder, toChunks } from '../../../../src/formats/chunks.ts';
+import type { ChatChunk } from '../../../../src/schema/chat/chunk.ts';
 
 const reading = { outputItems: true };
 const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 };

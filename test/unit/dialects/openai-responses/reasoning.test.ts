@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { openaiResponses } from '../../../../src/dialects/openai-responses/index.ts';
 import type { ResponsesQuirks } from '../../../../src/dialects/openai-responses/quirks.ts';
-import { openaiResponses } from '../../../../src/dialects/openai-responses.ts';
-import type { ChatRequest } from '../../../../src/schema/chat.ts';
+import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 
 type Json = Record<string, unknown>;
 

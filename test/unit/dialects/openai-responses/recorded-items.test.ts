@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { type OutputItem, outputDeltasOf, outputItemOf } from '../../../../src/call/output-item.ts';
 import type { StreamPart } from '../../../../src/dialects/dialect.ts';
-import { openaiResponses } from '../../../../src/dialects/openai-responses.ts';
-import type { ChunkDelta } from '../../../../src/schema/chunk.ts';
+import { openaiResponses } from '../../../../src/dialects/openai-responses/index.ts';
+import type { ChunkDelta } from '../../../../src/schema/chat/chunk.ts';
 import { loadRecordings, payloadsOf } from '../../../support/recordings.ts';
 import { describeWithShared } from '../../../support/reference.ts';
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UpstreamError } from '../../../../src/base/upstream-error.ts';
-import { chunkFolder } from '../../../../src/convert/chunks.ts';
+import { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
 import type { StreamPart } from '../../../../src/dialects/dialect.ts';
-import { openaiResponses } from '../../../../src/dialects/openai-responses.ts';
-import { chatChunkSchema } from '../../../../src/schema/chunk.ts';
-import { usageSchema } from '../../../../src/schema/usage.ts';
+import { openaiResponses } from '../../../../src/dialects/openai-responses/index.ts';
+import { chunkFolder } from '../../../../src/formats/chunks.ts';
+import { chatChunkSchema } from '../../../../src/schema/chat/chunk.ts';
+import { usageSchema } from '../../../../src/schema/chat/usage.ts';
 
 const decodeAll = (events: readonly unknown[]): StreamPart[] => {
   const decoder = openaiResponses.streamDecoder({});

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Endpoint } from '../../../../src/call/model.ts';
 import { type Fitting, fitted } from '../../../../src/plugins/context-compression/fit.ts';
 import { estimatePrompt } from '../../../../src/pricing/estimate.ts';
-import type { ChatMessage, ChatRequest } from '../../../../src/schema/chat.ts';
+import type { ChatMessage, ChatRequest } from '../../../../src/schema/chat/chat.ts';
 import { runs } from '../../../support/runs.ts';
 
 const fitting: Fitting = { outputTokens: 1_024 };
@@ -39,15 +39,22 @@ const turn = fc.oneof(
   text.map((one) => [{ role: 'system', content: one.slice(0, 200) }]),
   text.map((one) => [{ role: 'developer', content: one.slice(0, 200) }]),
   fc
-    .record({ calls: fc.integer({ min: 1, max: 3 }), results: fc.array(text, { maxLength: 4 }), said: text })
-    .map(({ calls, results, said }) => [
+    .record({
+      calls: fc.integer({ min: 1, max: 8 }),
+      results: fc.array(content, { maxLength: 9 }),
+      said: text,
+      given: fc.nat({ max: 120 }),
+      reasoning: fc.option(text, { nil: undefined }),
+    })
+    .map(({ calls, results, said, given, reasoning }) => [
       {
         role: 'assistant',
         content: said,
+        ...(reasoning === undefined ? {} : { reasoning }),
         tool_calls: Array.from({ length: calls }, (_, at) => ({
           id: `call_${at}`,
           type: 'function',
-          function: { name: 'f', arguments: '{"a":1}' },
+          function: { name: 'f', arguments: JSON.stringify({ a: words(given) }) },
         })),
       },
       ...results.map((one, at) => ({ role: 'tool', tool_call_id: `call_${at}`, content: one })),
@@ -61,7 +68,9 @@ const story = fc.record({
   messages: conversation,
   context: fc.integer({ min: 200, max: 6_000 }),
   maxTokens: fc.option(fc.integer({ min: 1, max: 2_000 }), { nil: undefined }),
+  tools: fc.option(fc.nat({ max: 400 }), { nil: undefined }),
 });
+const toolOf = (size: number) => ({ type: 'function', function: { name: 'f', description: words(size) } });
 
 /** The message that calls, of the result of a tool: the last before it with this call; null: none. */
 function callerOf(messages: readonly ChatMessage[], at: number): ChatMessage | null {
@@ -81,9 +90,18 @@ const withoutTexts = ({ content: of, ...rest }: ChatMessage) => ({
   content: typeof of === 'string' ? '' : of?.map((part) => (part.type === 'text' ? { ...part, text: '' } : part)),
 });
 
-/** Whether a message is another with less text: of each text a beginning and an end, and nothing else is different. */
+const callsOf = (message: ChatMessage) => (message.role === 'assistant' ? (message.tool_calls ?? []) : []);
+
+/**
+ * Whether a message is another with less text: of each text a beginning and an end. It may have fewer of several calls,
+ * and nothing else is different.
+ */
 function isCutOf(before: ChatMessage, after: ChatMessage): boolean {
-  if (JSON.stringify(withoutTexts(before)) !== JSON.stringify(withoutTexts(after))) return false;
+  const calls = callsOf(after);
+  if (callsOf(before).length > 0 && calls.length === 0) return false;
+  if (calls.some((call) => !callsOf(before).includes(call))) return false;
+  const expected = calls.length === 0 ? before : { ...before, tool_calls: calls };
+  if (JSON.stringify(withoutTexts(expected as ChatMessage)) !== JSON.stringify(withoutTexts(after))) return false;
   const now = textsOf(after);
   return textsOf(before).every((one, at) => {
     const cut = now[at] as string;
@@ -94,21 +112,58 @@ function isCutOf(before: ChatMessage, after: ChatMessage): boolean {
   });
 }
 
+/** About the tokens of what always stays, with its texts cut as far as they can be. */
+function leastOf(request: ChatRequest): number {
+  const { messages } = request;
+  const short = (message: ChatMessage) =>
+    ({
+      ...message,
+      content:
+        typeof message.content === 'string'
+          ? message.content.slice(0, 64)
+          : message.content?.map((part) => (part.type === 'text' ? { ...part, text: part.text.slice(0, 64) } : part)),
+    }) as ChatMessage;
+  const isInstruction = ({ role }: ChatMessage) => role === 'system' || role === 'developer';
+  const rest = messages.filter((one) => !isInstruction(one));
+  const last = rest.at(-1);
+  const staying = new Set([rest.findLast(({ role }) => role === 'user'), last]);
+  if (last?.role === 'tool') {
+    const caller = callerOf(messages, messages.lastIndexOf(last));
+    if (caller !== null) staying.add(caller);
+    for (const [at, one] of messages.entries())
+      if (one.role === 'tool' && one.tool_call_id === last.tool_call_id && callerOf(messages, at) === caller)
+        staying.add(one);
+  }
+  const kept = [...staying].flatMap((one) => (one === undefined ? [] : [short(one)]));
+  return estimatePrompt({ ...request, messages: [...messages.filter(isInstruction), ...kept] });
+}
+
 describe('a prompt that is too long for its endpoint', () => {
   it('fits afterwards, and has lost nothing but what may go', () => {
-    const seen = { shortened: 0, cut: 0, removed: 0, kept: 0, stuck: 0 };
+    const seen = { shortened: 0, cut: 0, removed: 0, kept: 0, stuck: 0, fewerCalls: 0 };
     fc.assert(
-      fc.property(story, ({ messages, context, maxTokens }) => {
+      fc.property(story, ({ messages, context, maxTokens, tools }) => {
         const endpoint = endpointOf(context);
-        const request = requestOf(messages, maxTokens === undefined ? {} : { max_tokens: maxTokens });
+        const more = {
+          ...(maxTokens === undefined ? {} : { max_tokens: maxTokens }),
+          ...(tools === undefined ? {} : { tools: [toolOf(tools)] }),
+        };
+        const request = requestOf(messages, more);
         const before = structuredClone(messages);
         const shortened = fitted(request, endpoint, fitting);
         expect(messages).toEqual(before);
         const output = maxTokens ?? Math.min(1_024, Math.floor(context / 8));
         const fits = estimatePrompt(request) <= context - output;
         if (shortened === null) {
-          if (fits) seen.kept++;
-          else seen.stuck++;
+          expect(fits).toBe(true);
+          seen.kept++;
+          return;
+        }
+        if (shortened.request === request) {
+          seen.stuck++;
+          expect(Number(/about (\d+) more than/.exec(shortened.stage.summary ?? '')?.[1])).toBeGreaterThan(0);
+          // Nothing that may go is left: instructions, the question, and one call with its result are too long by themselves.
+          expect(leastOf(request)).toBeGreaterThan((context - output) * 0.7);
           return;
         }
         expect(fits).toBe(false);
@@ -116,9 +171,7 @@ describe('a prompt that is too long for its endpoint', () => {
         const left = shortened.request.messages;
         expect(estimatePrompt(shortened.request)).toBeLessThanOrEqual(context - output);
         expect(fitted(shortened.request, endpoint, fitting)).toBeNull();
-        expect(fitted(requestOf(messages, { max_tokens: maxTokens }), endpoint, fitting)?.request.messages).toEqual(
-          left,
-        );
+        expect(fitted(requestOf(messages, more), endpoint, fitting)?.request.messages).toEqual(left);
         const places = left.map((one) => (one as unknown as { place: number }).place);
         expect(places).toEqual([...new Set(places)].sort((a, b) => a - b));
         for (const [at, one] of left.entries()) {
@@ -130,13 +183,18 @@ describe('a prompt that is too long for its endpoint', () => {
           if (one.role === 'system' || one.role === 'developer') expect(left).toContain(one);
           else if (one.role === 'tool') {
             const caller = callerOf(messages, at);
-            if (caller !== null) expect(places.includes(messages.indexOf(caller))).toBe(isLeft);
+            if (caller === null) continue;
+            const kept = left[places.indexOf(messages.indexOf(caller))];
+            expect(kept !== undefined && callsOf(kept).some(({ id }) => id === one.tool_call_id)).toBe(isLeft);
           }
         }
         const lastOf = (role: (one: ChatMessage) => boolean) => messages.findLastIndex(role);
         const question = lastOf(({ role }) => role === 'user');
         if (question >= 0) expect(places).toContain(question);
         expect(places).toContain(lastOf(({ role }) => role !== 'system' && role !== 'developer'));
+        const fewer = (one: ChatMessage, at: number) =>
+          callsOf(one).length < callsOf(messages[places[at] as number] as ChatMessage).length;
+        if (left.some(fewer)) seen.fewerCalls++;
         if (left.length < messages.length) seen.removed++;
         if (left.some((one) => !messages.includes(one))) seen.cut++;
         expect(shortened.stage.data).toEqual({
@@ -171,6 +229,14 @@ describe('a prompt that is too long for its endpoint', () => {
       expect(long.startsWith(head) && long.endsWith(tail) && head.length > 100 && tail.length > 100).toBe(true);
     }
   });
+  it('is one text of which a part is only estimated: it fits as it is counted in the end', () => {
+    const one = user(`first ${'word '.repeat(160_000)}last`);
+    const endpoint = { ...endpointOf(131_072), maxCompletionTokens: 4_096 };
+    const left = fitted(requestOf([one], { max_tokens: 100_000 }), endpoint, fitting);
+    const cut = left?.request.messages[0]?.content as string;
+    expect(cut).toMatch(/^first word .* last$/s);
+    expect(estimatePrompt(requestOf([user(cut)]))).toBeLessThan(131_072 - 4_096);
+  });
   it('stays as it is where instructions, tools or pictures alone are too long', () => {
     const endpoint = endpointOf(1_000);
     const tool = { type: 'function', function: { name: 'f', description: words(2_000) } };
@@ -179,9 +245,48 @@ describe('a prompt that is too long for its endpoint', () => {
       requestOf([{ role: 'system', content: words(2_000) }, user('Hi')]),
       requestOf([user('Hi')], { tools: [tool] }),
       requestOf([{ role: 'user', content: [...images, { type: 'text', text: words(500) }] }]),
-      requestOf([]),
-    ])
-      expect(fitted(request, endpoint, fitting)).toBeNull();
+    ]) {
+      const shortened = fitted(request, endpoint, fitting);
+      expect(shortened?.request).toBe(request);
+      expect(shortened?.stage.summary).toMatch(/^not shortened: of about \d+ tokens, .* about \d+ more than/);
+    }
+    expect(fitted(requestOf([]), endpoint, fitting)).toBeNull();
+  });
+  it('has results of calls made at once: each is cut, and where that is not enough, the oldest go with their calls', () => {
+    const turn = (count: number, result: string): ChatMessage[] => [
+      user('What is the weather?'),
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: Array.from({ length: count }, (_, at) => ({
+          id: `call_${at}`,
+          type: 'function' as const,
+          function: { name: 'weather', arguments: JSON.stringify({ city: `city ${at}`, note: words(10) }) },
+        })),
+      },
+      ...Array.from({ length: count }, (_, at) => ({
+        role: 'tool' as const,
+        tool_call_id: `call_${at}`,
+        content: `${at} ${result}`,
+      })),
+    ];
+    const tools = [toolOf(200)];
+    const cut = fitted(requestOf(turn(8, words(1_000)), { tools, max_tokens: 100 }), endpointOf(4_000), fitting);
+    expect(cut?.request.messages).toHaveLength(10);
+    const fewer = fitted(requestOf(turn(100, words(50)), { tools, max_tokens: 100 }), endpointOf(2_000), fitting);
+    const left = fewer?.request.messages ?? [];
+    const ids = callsOf(left[1] as ChatMessage).map(({ id }) => id);
+    expect(ids.length).toBeGreaterThan(5);
+    expect(ids).toEqual(Array.from({ length: ids.length }, (_, at) => `call_${100 - ids.length + at}`));
+    expect(left.slice(2).map((one) => (one.role === 'tool' ? one.tool_call_id : null))).toEqual(ids);
+    expect(estimatePrompt(fewer?.request as ChatRequest)).toBeLessThanOrEqual(1_900);
+  });
+  it('is shortened beside many tools, also where it is so long that its end is only estimated', () => {
+    const messages = [...Array.from({ length: 400 }, () => user(words(200))), user('The question')];
+    const request = requestOf(messages, { tools: Array.from({ length: 30 }, () => toolOf(100)), max_tokens: 100 });
+    const shortened = fitted(request, endpointOf(10_000), fitting);
+    expect(shortened?.request).not.toBe(request);
+    expect(shortened?.request.messages.at(-1)?.content).toBe('The question');
   });
   it('leaves the room that the largest output needs, or a part of the context', () => {
     const messages = Array.from({ length: 100 }, () => user(words(100)));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { WorkspaceId } from '../../../../src/call/workspace.ts';
-import type { BudgetEvent } from '../../../../src/schema/budget-event-settings.ts';
+import type { BudgetEvent } from '../../../../src/schema/settings/budget-events.ts';
 import { createBudgetWatch } from '../../../../src/stores/budget-events/watch.ts';
 import type { LimitedWindow } from '../../../../src/stores/ledger/ledger.ts';
 import { manualClock } from '../../../support/manual-clock.ts';

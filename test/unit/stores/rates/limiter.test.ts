@@ -145,7 +145,7 @@ describe('a store that fails', () => {
     (await admit(one)).end(0);
     await limiter.close();
     expect((await state(one))?.inFlight).toBe(1);
-    expect(logged).toEqual([['the end of a call was not counted', { workspaceId, error: 'GatewayError' }]]);
+    expect(logged).toEqual([['the end of a call was not counted', { workspaceId, error: 'Error' }]]);
     await clock.advance(60_000);
     expect((await state(one))?.inFlight).toBe(0);
   });

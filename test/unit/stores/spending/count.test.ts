@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Addition } from '../../../../src/stores/ledger/ledger.ts';
+import type { SpendingAddition } from '../../../../src/stores/ledger/ledger.ts';
 import { away, createBench, daily, everywhere, noonMs, replyLost, slow, spentIn, workspaceId } from './bench.ts';
 
 const dayMs = 86_400_000;
@@ -79,7 +79,7 @@ describe('what nothing limits', () => {
     const bench = createBench();
     for (let key = 0; key < 350; key++) (await bench.held(0, { apiKeyHash: `key${key}` })).settle(cost(key));
     await bench.spending.flush();
-    const sizes = bench.calls.map(({ args }) => (args[2] as Addition[]).length);
+    const sizes = bench.calls.map(({ args }) => (args[2] as SpendingAddition[]).length);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(400);
     // All but the key that cost nothing, and the workspace; four windows each.
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(350 * 4);

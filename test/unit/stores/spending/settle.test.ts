@@ -145,6 +145,29 @@ describe('a settlement that the store does not take', () => {
     await clock.advance(60_000);
     expect(await state('workspace', 'daily')).toEqual([40, 0]);
   });
+  it('takes back what its expiry has charged elsewhere, though the reply that it was late was lost', async () => {
+    const owned = { ...daily(100), callId: 'gen-1' };
+    const { held, clock, faults, state, spending, another } = createBench();
+    faults.renew = away;
+    const reservation = await held(60, owned);
+    await clock.advance(61_000);
+    await another().spending.bookLost(workspaceId);
+    expect([await state('workspace', 'daily'), await state('workspace', 'monthly')]).toEqual([
+      [60, 0],
+      [60, 0],
+    ]);
+    faults.settle = replyLost;
+    reservation.settle(cost(10));
+    await clock.advance(0);
+    faults.settle = undefined;
+    await clock.advance(1_000);
+    await spending.flush();
+    expect([await state('workspace', 'daily'), await state('workspace', 'monthly')]).toEqual([
+      [10, 0],
+      [10, 0],
+    ]);
+  });
+
   it('keeps its lease meanwhile', async () => {
     const { held, clock, faults, ledger, state, warnings } = createBench();
     const reservation = await held(100, daily(1_000));

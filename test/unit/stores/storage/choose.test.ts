@@ -17,8 +17,8 @@ const { made, standIn } = vi.hoisted(() => {
   };
   return { made, standIn };
 });
-vi.mock('../../../../src/stores/storage/redis.ts', () => ({ redisStorage: standIn('redis') }));
-vi.mock('../../../../src/stores/storage/postgres.ts', () => ({ postgresStorage: standIn('postgres') }));
+vi.mock('../../../../src/stores/storage/redis/redis.ts', () => ({ redisStorage: standIn('redis') }));
+vi.mock('../../../../src/stores/storage/postgres/postgres.ts', () => ({ postgresStorage: standIn('postgres') }));
 vi.mock('../../../../src/stores/storage/sqlite.ts', () => ({ sqliteStorage: standIn('sqlite') }));
 
 let lines: { fields: object; message: string }[];

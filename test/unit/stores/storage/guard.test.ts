@@ -1,14 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GatewayError, isGatewayError } from '../../../../src/base/errors.ts';
 import { defaultWorkspaceId } from '../../../../src/call/workspace.ts';
-import type { Ledger, Window } from '../../../../src/stores/ledger/ledger.ts';
+import type { Ledger, SpendingWindow } from '../../../../src/stores/ledger/ledger.ts';
 import { type GuardOptions, guardStorage } from '../../../../src/stores/storage/guard.ts';
 import type { Storage } from '../../../../src/stores/storage/storage.ts';
 import { type ManualClock, manualClock, settle } from '../../../support/manual-clock.ts';
 
 const at = { partition: 'p', kind: 'thing', id: 'a' };
 const timeoutMs = 250;
-const day: Window = { account: 'workspace', interval: 'daily', startMs: 0, endMs: 1 };
+const day: SpendingWindow = { account: 'workspace', interval: 'daily', startMs: 0, endMs: 1 };
 const limited = { ...day, limitNanoUsd: 1 };
 
 type Behaviour = () => unknown;
@@ -413,11 +413,13 @@ describe('the circuit of a guarded storage', () => {
   it('probes after a clock was set back', async () => {
     const clock = manualClock();
     let backMs = 0;
-    const { script, guarded } = scripted({ clock: { now: () => clock.now() - backMs, after: clock.after } });
+    const { script, guarded } = scripted({ clock: { ...clock, now: () => clock.now() - backMs } });
     script.does = refused;
     for (let n = 0; n < 5; n++) await failureNow(guarded.get(at));
     backMs = 3_600_000;
     script.does = () => 'back';
+    // The interval of probes is that of the monotonic clock.
+    await clock.advance(1_000);
     expect(await guarded.get(at)).toBe('back');
   });
 });

@@ -1,0 +1,92 @@
+import type { RequestHandler } from '../../src/index.ts';
+import { findCaller, type WithCaller } from './caller.ts';
+import { type HealthSource, healthHeaders, healthOf } from './health.ts';
+
+/** Options of `gatewayFetch`. */
+export interface GatewayFetchOptions extends WithCaller<Request> {
+  /** The path the gateway is mounted at, without a trailing slash. Default: the gateway's own. */
+  basePath?: string;
+}
+
+/** The part of `Bun.serve`'s server that we use: a structural type, so that Bun's types are no dependency. */
+export interface BunServer {
+  /** The port that the server listens on. */
+  port?: number | undefined;
+  /** The host that the server listens on. */
+  hostname?: string | undefined;
+  /** Sets how long a request may be silent, in seconds; 0: for ever. */
+  timeout(request: Request, seconds: number): void;
+  /** Takes no more requests; `true`: ends those in flight, too. */
+  stop(closeActiveConnections?: boolean): Promise<void>;
+}
+
+/** The `fetch` of `Bun.serve`. */
+export type BunFetch = (request: Request, server: BunServer) => Promise<Response>;
+
+/** The `fetch` of `Bun.serve`: `Bun.serve({ port: 8787, fetch: gatewayFetch(gateway) })`. */
+export function gatewayFetch(gateway: RequestHandler, options: GatewayFetchOptions = {}): BunFetch {
+  return (request, server) => {
+    // Bun closes a connection when nothing was sent for 10 s. A model may think for longer.
+    server.timeout(request, 0);
+    return gateway.handle(request, { basePath: options.basePath, caller: findCaller(options, request) });
+  };
+}
+
+/** Options of `serve`. */
+export interface ServeOptions extends GatewayFetchOptions {
+  /** 0: any free port. Default 8787. */
+  port?: number;
+  /** The address to listen on. Default `127.0.0.1`, which only this machine can reach. */
+  hostname?: string;
+  /** The time in ms that `close` waits for open responses before it cuts them. Default 10,000. */
+  drainMs?: number;
+  /** false: `/healthz` and `/readyz` are paths like any other. Default true. */
+  health?: boolean;
+}
+
+/** A server that `serve` has started. */
+export interface RunningServer {
+  /** The base URL for clients, mount path included, such as `http://127.0.0.1:8787/v1`. */
+  url: string;
+  /** The port that the server listens on. */
+  port: number;
+  /**
+   * Accepts no new requests, lets open responses finish for `drainMs`, then cuts the others. The gateway stays open.
+   */
+  close(drainMs?: number): Promise<void>;
+}
+
+interface BunGlobal {
+  serve(options: { port: number; hostname: string; fetch: BunFetch }): BunServer;
+}
+
+/**
+ * Serves the gateway on a port of its own, in Bun.
+ * @throws  Error outside Bun; the error of `Bun.serve`, such as one with the code EADDRINUSE
+ */
+export function serve(gateway: RequestHandler & HealthSource, options: ServeOptions = {}): RunningServer {
+  const { basePath = gateway.basePath ?? '/v1' } = options;
+  const { port = 8787, hostname = '127.0.0.1', drainMs: defaultDrainMs = 10_000 } = options;
+  const { Bun } = globalThis as { Bun?: BunGlobal };
+  if (Bun === undefined) throw new Error('model-gateway/bun runs in Bun; in Node use serve of model-gateway/node');
+  const fetchRequest = gatewayFetch(gateway, { ...options, basePath });
+  let isStopping = false;
+  const fetch: BunFetch = async (request, bun) => {
+    const answer = options.health === false ? null : healthOf(gateway, new URL(request.url).pathname, isStopping);
+    if (answer === null) return fetchRequest(request, bun);
+    const { status, body } = await answer;
+    return new Response(body, { status, headers: healthHeaders });
+  };
+  const server = Bun.serve({ port, hostname, fetch });
+  const host = hostname.includes(':') ? `[${hostname}]` : hostname;
+  return {
+    url: `http://${host}:${server.port}${basePath}`,
+    port: server.port ?? port,
+    async close(drainMs = defaultDrainMs) {
+      isStopping = true;
+      const timer = setTimeout(() => void server.stop(true), drainMs);
+      await server.stop();
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,51 @@
+/**
+ * The things in flight: thousands come and go in a second.
+ *
+ * A Set is not suitable. A Set makes a new table every few dozen changes, and V8 keeps a pointer from each old table to
+ * the next one, for running iterations. An old table that was promoted is then garbage that keeps the next table alive,
+ * with all its entries, and so on, until a full collection. So everything that was ever in the Set survives the cheap
+ * collections. For requests, this cost 9 KB each and a fifth of the CPU. Here, an entry that has left points to
+ * nothing.
+ */
+export class InFlight<T> {
+  readonly #first: Place<T> = { value: null, previous: null, next: null };
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  /** @returns the place to pass to `delete` */
+  add(value: T): Place<T> {
+    const { next } = this.#first;
+    const place: Place<T> = { value, previous: this.#first, next };
+    this.#first.next = place;
+    if (next !== null) next.previous = place;
+    this.#size++;
+    return place;
+  }
+
+  /** Does nothing for a place that was deleted before. */
+  delete(place: Place<T>): void {
+    const { previous, next } = place;
+    if (previous === null) return;
+    this.#size--;
+    previous.next = next;
+    if (next !== null) next.previous = previous;
+    place.value = place.previous = place.next = null;
+  }
+
+  /** All entries, the latest first. */
+  all(): T[] {
+    const all: T[] = [];
+    for (let place = this.#first.next; place !== null; place = place.next) all.push(place.value as T);
+    return all;
+  }
+}
+
+export interface Place<T> {
+  value: T | null;
+  /** null: the entry has left. */
+  previous: Place<T> | null;
+  next: Place<T> | null;
+}

@@ -1,0 +1,21 @@
+import { defineDialect } from '../dialect.ts';
+import { decodeError } from './errors.ts';
+import { type AiSdkQuirks, aiSdkQuirks } from './quirks.ts';
+import { encodeRequest } from './request.ts';
+import { decodeResult } from './result.ts';
+import { streamDecoder } from './stream.ts';
+
+/**
+ * What the AI SDK's language models of version 4 take and give, as JSON and as server-sent events of JSON. The models
+ * run in the host app's process; `fromAiSdk` calls them.
+ * @see https://github.com/vercel/ai/tree/main/packages/provider/src/language-model/v4
+ */
+export const aiSdk = defineDialect<AiSdkQuirks>({
+  name: 'ai-sdk',
+  quirks: aiSdkQuirks,
+  counting: ({ reasoningBeside }) => ({ reasoningBeside }),
+  encodeRequest,
+  decodeResult,
+  streamDecoder,
+  decodeError,
+});

@@ -1,0 +1,23 @@
+import { defineDialect } from '../dialect.ts';
+import { searchTurns } from '../shared/web-search-options.ts';
+import { decodeError } from './errors.ts';
+import { type MessagesQuirks, messagesQuirks } from './quirks.ts';
+import { encodeRequest } from './request.ts';
+import { decodeResult } from './result.ts';
+import { streamDecoder } from './stream.ts';
+
+/**
+ * Messages as Anthropic defined them. Claude on other hosts speaks it too.
+ * @see https://platform.claude.com/docs/en/api/messages/create
+ */
+export const anthropicMessages = defineDialect<MessagesQuirks>({
+  name: 'anthropic-messages',
+  quirks: messagesQuirks,
+  // `max_tokens` limits thoughts and response together.
+  counting: () => ({ reasoningBeside: false, searchTurns }),
+  mapsWebSearch: true,
+  encodeRequest,
+  decodeResult,
+  streamDecoder,
+  decodeError,
+});

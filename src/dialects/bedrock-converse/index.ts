@@ -1,0 +1,24 @@
+import { awsEventStream } from '../../base/framing/aws-event-stream.ts';
+import { defineDialect } from '../dialect.ts';
+import { decodeError } from './errors.ts';
+import { type ConverseQuirks, converseQuirks } from './quirks.ts';
+import { encodeRequest } from './request.ts';
+import { decodeResult } from './result.ts';
+import { streamDecoder } from './stream.ts';
+
+/**
+ * The Converse API of Amazon Bedrock: one request shape for the models of many authors.
+ * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html
+ * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStream.html
+ */
+export const bedrockConverse = defineDialect<ConverseQuirks>({
+  name: 'bedrock-converse',
+  framing: awsEventStream,
+  quirks: converseQuirks,
+  // `maxTokens` limits reasoning and response together.
+  counting: () => ({ reasoningBeside: false }),
+  encodeRequest,
+  decodeResult,
+  streamDecoder,
+  decodeError,
+});

@@ -1,0 +1,22 @@
+import { defineDialect } from '../dialect.ts';
+import { decodeError } from './errors.ts';
+import { type GoogleQuirks, googleQuirks } from './quirks.ts';
+import { encodeRequest } from './request/request.ts';
+import { decodeResult } from './result.ts';
+import { streamDecoder } from './stream.ts';
+
+/**
+ * Google's own interface to Gemini, which the Gemini API and Vertex AI have in common.
+ * @see https://ai.google.dev/api/generate-content
+ */
+export const googleGenerateContent = defineDialect<GoogleQuirks>({
+  name: 'google-generate-content',
+  quirks: googleQuirks,
+  // `maxOutputTokens` limits thoughts too.
+  counting: () => ({ reasoningBeside: false }),
+  mapsWebSearch: true,
+  encodeRequest,
+  decodeResult,
+  streamDecoder,
+  decodeError,
+});

@@ -1,0 +1,81 @@
+import { JsonError, parseJson } from '../../../base/json.ts';
+import { isObject, type Loose } from '../../../base/values.ts';
+import type { AssistantMessage, ToolCall } from '../../../schema/chat/chat.ts';
+import { readDataUrl } from '../../shared/data-url.ts';
+import { contentText } from '../../shared/values.ts';
+import { isGemini3, type ModelFamily } from '../model-family.ts';
+import type { GoogleQuirks } from '../quirks.ts';
+import { type EarlierReasoning, earlierReasoning, imageId, textParts } from '../reasoning.ts';
+import type { Drop } from './generation-config.ts';
+import { encodePart } from './media.ts';
+
+/** Arguments that nest deeper are sent as text. */
+const maxDepth = 64;
+
+/**
+ * Gemini 3 refuses a call without a signature. This one stands for calls that another model made.
+ * @see https://ai.google.dev/gemini-api/docs/thought-signatures "FAQs"
+ */
+const noSignature = 'skip_thought_signature_validator';
+
+/** The parts of an earlier response: thoughts, text, images, calls. */
+export function encodeAssistant(
+  message: AssistantMessage,
+  path: string,
+  family: ModelFamily,
+  quirks: GoogleQuirks,
+  drop: Drop,
+): Loose[] {
+  const { content, refusal, images = [], tool_calls: calls = [] } = message;
+  // A refusal is what the model said.
+  const text = contentText(content) || refusal || '';
+  const earlier = earlierReasoning(message, text.length, drop);
+  const parts = [...earlier.thoughts, ...encodeContent(content, text, path, earlier, quirks, drop)];
+  images.forEach(({ image_url: { url } }, at) => {
+    const data = readDataUrl(url);
+    if (data === null) drop('messages[].images');
+    else parts.push(signed({ inlineData: { mimeType: data.mediaType, data: data.base64 } }, earlier, imageId(at)));
+  });
+  const isUnsigned = isGemini3(family) && !calls.some(({ id }) => earlier.signatures.has(id));
+  calls.forEach((call, at) => {
+    const part = signed({ functionCall: encodeCall(call, quirks) }, earlier, call.id);
+    if (at === 0 && isUnsigned) part.thoughtSignature = noSignature;
+    parts.push(part);
+  });
+  // A content without parts is refused, an empty text is not.
+  return parts.length === 0 ? [{ text: '' }] : parts;
+}
+
+function encodeContent(
+  content: AssistantMessage['content'],
+  text: string,
+  path: string,
+  { pieces }: EarlierReasoning,
+  quirks: GoogleQuirks,
+  drop: Drop,
+): Loose[] {
+  const isText = !Array.isArray(content) || content.every(({ type }) => type === 'text');
+  if (!Array.isArray(content) || (isText && pieces.length > 0)) return textParts(text, pieces);
+  return content.map((part, at) => encodePart(part, `${path}.content[${at}]`, quirks, drop));
+}
+
+function signed(part: Loose, { signatures }: EarlierReasoning, id: string): Loose {
+  const signature = signatures.get(id);
+  return signature === undefined ? part : { ...part, thoughtSignature: signature };
+}
+
+function encodeCall({ id, function: { name, arguments: text } }: ToolCall, { callIds }: GoogleQuirks): Loose {
+  return { ...(callIds === false ? {} : { id }), name, args: argumentsOf(text) };
+}
+
+/** Google takes an object only. What a model got wrong is passed on as it is, so that the model can see it. */
+function argumentsOf(text: string): Loose {
+  if (text.trim() === '') return {};
+  try {
+    const value = parseJson(text, maxDepth);
+    if (isObject(value)) return value;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+  }
+  return { arguments: text };
+}

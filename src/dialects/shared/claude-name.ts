@@ -1,0 +1,30 @@
+/** Newer than every version that is known. */
+const newest = 9999;
+
+/**
+ * `claude-opus-4-8`, `claude-sonnet-4-5-20250929`, `claude-3-5-sonnet-20241022`, `claude-opus-4@20250514`: the family,
+ * the version, and a date that is none.
+ */
+const namePattern = /claude-(?:([a-z]+)-)?(?:(\d{1,2})(?:[-.](\d{1,2}))?(?!\d))?/;
+
+/** What a name says of a Claude. */
+export interface ClaudeName {
+  /** Such as `opus`; '': the name does not say. */
+  family: string;
+  /** 505 is 5.5. A name without a version is newer than every one with it. */
+  version: number;
+}
+
+/** Reads the name of a model; other hosts put something before or behind it. null: it is no Claude. */
+export function claudeName(upstreamModel: string): ClaudeName | null {
+  const match = namePattern.exec(upstreamModel.toLowerCase());
+  if (match === null) return null;
+  const [, family = '', major, minor] = match;
+  return { family, version: major === undefined ? newest : Number(major) * 100 + Number(minor ?? 0) };
+}
+
+/** The name alone, without what a host put around it: an address of AWS has the number of the operator's account. */
+export function bareName({ family, version }: ClaudeName): string {
+  const digits = version === newest ? [] : [Math.floor(version / 100), version % 100];
+  return ['claude', family, ...digits].join('-');
+}

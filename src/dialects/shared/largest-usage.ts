@@ -1,0 +1,34 @@
+import { isObject, type Loose } from '../../base/values.ts';
+import type { Usage } from '../../schema/chat/chat.ts';
+
+/**
+ * Usage of one response after a further report of it. No count falls: a provider counts up, and one that reports less
+ * at the end, or nothing, has charged what it said before. Only what is cheaper than the rest of the prompt may fall:
+ * of these tokens, the last report of the longest prompt tells.
+ */
+export function largestUsage(known: Usage | null, next: Usage): Usage {
+  if (known === null) return next;
+  const usage = largest(known, next) as Usage;
+  usage.total_tokens = usage.prompt_tokens + usage.completion_tokens;
+  const longest = next.prompt_tokens >= known.prompt_tokens ? next : known;
+  const cached = longest.prompt_tokens_details?.cached_tokens;
+  if (usage.prompt_tokens_details)
+    usage.prompt_tokens_details = {
+      ...usage.prompt_tokens_details,
+      ...(cached === undefined ? {} : { cached_tokens: cached }),
+    };
+  return usage;
+}
+
+/** Reports as a provider writes them. A list counts as it came last, unless it got shorter. */
+export function largest(known: object, next: object): Loose {
+  const merged: Loose = { ...known };
+  for (const [name, value] of Object.entries(next)) {
+    const before = merged[name];
+    if (value === null || value === undefined) continue;
+    if (typeof before === 'number' && typeof value === 'number') merged[name] = Math.max(before, value);
+    else if (isObject(before) && isObject(value)) merged[name] = largest(before, value);
+    else if (!(Array.isArray(before) && Array.isArray(value) && value.length < before.length)) merged[name] = value;
+  }
+  return merged;
+}

@@ -1,0 +1,19 @@
+import { JsonError, parseJson } from '../../../base/json.ts';
+import { isObject, type Loose } from '../../../base/values.ts';
+import { badResponse } from '../values.ts';
+
+/** An event that nests deeper is none of a chat. */
+const usualDepth = 64;
+
+/** Reads the object that an event of a stream is. @throws UpstreamError bad_response */
+export function eventObject(data: string, maxDepth = usualDepth): Loose {
+  let event: unknown;
+  try {
+    event = parseJson(data, maxDepth);
+  } catch (error) {
+    if (error instanceof JsonError) throw badResponse(`The provider sent a stream event that is ${error.message}.`);
+    throw error;
+  }
+  if (!isObject(event)) throw badResponse('The provider sent a stream event that is no object.');
+  return event;
+}

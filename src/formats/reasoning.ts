@@ -1,0 +1,54 @@
+import type { ChatRequest, ReasoningDetail } from '../schema/chat/chat.ts';
+import type { ChatChunk, ChunkDelta } from '../schema/chat/chunk.ts';
+
+/** Whether the caller does not want to see the reasoning: `reasoning.exclude`, or the older `include_reasoning`. */
+export function hidesReasoning(request: ChatRequest): boolean {
+  return request.reasoning?.exclude === true || request.include_reasoning === false;
+}
+
+/** Takes the reasoning out of the chunks of one response. */
+export interface ReasoningFilter {
+  /** The chunk without reasoning; null: it held nothing else. */
+  without(chunk: ChatChunk): ChatChunk | null;
+}
+
+/**
+ * Nobody can read the parts that stay: encrypted ones, and signatures of a thought that the provider does not show. A
+ * later turn may need them. A signature of a thought that was taken out proves nothing any more, and goes with it.
+ */
+export function reasoningFilter(): ReasoningFilter {
+  /** Details of which readable text was taken out, as `choice:index`. */
+  const readable = new Set<string>();
+
+  function keeps(choice: number, detail: ReasoningDetail): boolean {
+    if (detail.type === 'reasoning.encrypted') return true;
+    const key = `${choice}:${detail.index ?? ''}`;
+    if (detail.type === 'reasoning.text' && !detail.text && detail.signature) return !readable.has(key);
+    readable.add(key);
+    return false;
+  }
+
+  function withoutReasoning(choice: number, whole: ChunkDelta): ChunkDelta {
+    const { reasoning: _reasoning, reasoning_details: details, ...delta } = whole;
+    const kept = details?.filter((detail) => keeps(choice, detail)) ?? [];
+    return kept.length === 0 ? delta : { ...delta, reasoning_details: kept };
+  }
+
+  return {
+    without(chunk) {
+      const choices = chunk.choices.map((choice) => ({
+        ...choice,
+        delta: withoutReasoning(choice.index, choice.delta),
+      }));
+      const hasContent = choices.some(({ delta, finish_reason }, at) => {
+        const before = Object.keys(chunk.choices[at]?.delta ?? {}).length;
+        return (
+          finish_reason !== null ||
+          before === Object.keys(delta).length ||
+          Object.keys(delta).some((key) => key !== 'role' && delta[key])
+        );
+      });
+      return hasContent ? { ...chunk, choices } : null;
+    },
+  };
+}

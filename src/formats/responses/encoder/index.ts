@@ -1,0 +1,208 @@
+import type { Clock } from '../../../base/clock.ts';
+import { doneFrame } from '../../../base/http/sse.ts';
+import { isObject, type Loose } from '../../../base/values.ts';
+import type { Native } from '../../../call/native.ts';
+import { type OutputDelta, outputDeltasOf } from '../../../call/output-item.ts';
+import type { ReportedEnd, ResponseEncoder, ResponseHead } from '../../../call/response-encoder.ts';
+import type { AssistantMessage, ChatResult, FinishReason } from '../../../schema/chat/chat.ts';
+import type { ChatChunk, ChunkDelta } from '../../../schema/chat/chunk.ts';
+import type { ErrorBody } from '../../../schema/chat/envelope.ts';
+import { OutputBuilder } from './builder.ts';
+import { type ResponseFailure, responseFailure } from './error.ts';
+import { type EventSink, EventWriter, nowhere } from './events.ts';
+import { itemIds } from './ids.ts';
+import {
+  echoOf,
+  headOf,
+  incompleteReason,
+  inProgress,
+  type ResponseState,
+  type ResponsesBody,
+  tailOf,
+} from './response.ts';
+
+export interface ResponsesEncoderOptions {
+  /** Names the metadata field and the keep-alive comment. */
+  brand: string;
+  /** The caller's body: a response repeats some of its fields. */
+  request: ResponsesBody;
+  /** How calls of chat functions come back. */
+  callForms: Native['callForms'];
+  /** For `completed_at`. */
+  clock: Pick<Clock, 'now'>;
+}
+
+/** The Responses wire: objects and events, made of chat results and chunks. Keeps state: one serves one call. */
+export function responsesEncoder(options: ResponsesEncoderOptions): ResponseEncoder {
+  const expected: Expected = { citations: citesByTools(options.request) };
+  const stream = new ResponsesStream(options, expected);
+  return {
+    format: 'responses',
+    keepAlive: `: ${options.brand.toUpperCase()} PROCESSING\n\n`,
+    expectCitations() {
+      expected.citations = true;
+    },
+    result: (head, result, end) => encodeResult(options, expected, head, result, end),
+    chunk: (chunk) => stream.chunk(chunk),
+    debug: (head, upstreamBody) => stream.debug(head, upstreamBody),
+    finish: (head, end) => stream.finish(head, end),
+    fail: (head, error, end) => stream.fail(head, error, end),
+    // Agents shorten the conversation after the code `context_length_exceeded`, which only a stream has as a text.
+    failsInStream: ({ errorType }) => errorType === 'context_length_exceeded',
+  };
+}
+
+/** What may still come of a response. */
+interface Expected {
+  /** true: citations of a text that has ended. */
+  citations: boolean;
+}
+
+function encodeResult(
+  options: ResponsesEncoderOptions,
+  expected: Expected,
+  head: ResponseHead,
+  result: ChatResult,
+  end: ReportedEnd,
+) {
+  const { request, brand } = options;
+  const builder = newBuilder(nowhere, options, expected, head);
+  const choice = result.choices.find(({ index }) => index === 0) ?? result.choices[0];
+  const reason = choice?.finish_reason ?? null;
+  if (choice !== undefined) {
+    const { message, logprobs } = choice;
+    const whole = (): OutputDelta => ({ delta: deltaOf(message), logprobs: logprobs?.content ?? null });
+    const deltas = outputDeltasOf(message) ?? [whole()];
+    for (const { delta, logprobs: tokens } of deltas) builder.add(delta, tokens);
+  }
+  builder.finish(reason);
+  const tier = typeof result.service_tier === 'string' ? result.service_tier : null;
+  const state = endState(options, reason, choice?.error, end, tier);
+  return {
+    ...headOf(head, state),
+    output: builder.output,
+    ...tailOf(state, request, `${brand}_metadata`),
+    ...echoOf(request),
+  };
+}
+
+function newBuilder(
+  sink: EventSink,
+  { callForms }: ResponsesEncoderOptions,
+  { citations }: Expected,
+  head: ResponseHead,
+) {
+  return new OutputBuilder(sink, { ids: itemIds(head.id), callForms, mayCiteLate: citations });
+}
+
+/** Whether a web search of the request, whoever makes it, may add citations when the text has ended. */
+function citesByTools({ tools }: ResponsesBody): boolean {
+  return Array.isArray(tools) && tools.some(({ type }) => typeof type === 'string' && type.includes('web_search'));
+}
+
+/** @param error  of the choice, where the provider reported one after partial output */
+function endState(
+  { clock }: ResponsesEncoderOptions,
+  reason: FinishReason | null,
+  error: ErrorBody['error'] | undefined,
+  end: ReportedEnd,
+  serviceTier: string | null,
+): ResponseState {
+  const base = { ...inProgress, serviceTier, end };
+  if (reason === 'error')
+    return { ...base, status: 'failed', failure: responseFailure(error ?? { code: 502, message: unnamedError }) };
+  const why = incompleteReason(reason);
+  if (why !== null) return { ...base, status: 'incomplete', incompleteReason: why };
+  return { ...base, status: 'completed', completedAt: Math.floor(clock.now() / 1000) };
+}
+
+const unnamedError = 'Provider returned error: the response was broken off';
+
+/** The events of one response. Its states: `null`, nothing was said; then open; then closed. */
+class ResponsesStream {
+  readonly #options: ResponsesEncoderOptions;
+  readonly #expected: Expected;
+  readonly #writer = new EventWriter();
+  #builder: OutputBuilder | null = null;
+  #reason: FinishReason | null = null;
+  #serviceTier: string | null = null;
+  #error: ErrorBody['error'] | undefined;
+  #echo = '';
+
+  constructor(options: ResponsesEncoderOptions, expected: Expected) {
+    this.#options = options;
+    this.#expected = expected;
+  }
+
+  chunk(chunk: ChatChunk): string {
+    if (typeof chunk.service_tier === 'string') this.#serviceTier = chunk.service_tier;
+    const { id, created, model, provider = '' } = chunk;
+    const builder = this.#builder ?? this.#open({ id, created, model, provider });
+    for (const { index, delta, logprobs, finish_reason: reason, error } of chunk.choices) {
+      if (index !== 0) continue;
+      builder.add(delta, logprobs?.content);
+      if (reason !== null) this.#reason = reason;
+      if (isObject(error)) this.#error = error as ErrorBody['error'];
+    }
+    return this.#writer.take();
+  }
+
+  debug(head: ResponseHead, upstreamBody: Loose): string {
+    this.#builder ?? this.#open(head);
+    this.#writer.emit('response.debug', { debug: { echo_upstream_body: upstreamBody } });
+    return this.#writer.take();
+  }
+
+  finish(head: ResponseHead, end: ReportedEnd): string {
+    const builder = this.#builder ?? this.#open(head);
+    const state = endState(this.#options, this.#reason, this.#error, end, this.#serviceTier);
+    if (state.status === 'failed') builder.abandon();
+    else builder.finish(this.#reason);
+    return this.#close(head, state, builder);
+  }
+
+  fail(head: ResponseHead, error: ErrorBody['error'], end: Partial<ReportedEnd>): string {
+    const builder = this.#builder ?? this.#open(head);
+    builder.abandon();
+    const failure: ResponseFailure = responseFailure(error);
+    const state: ResponseState = { ...inProgress, status: 'failed', serviceTier: this.#serviceTier, failure, end };
+    return this.#close(head, state, builder);
+  }
+
+  #open(head: ResponseHead): OutputBuilder {
+    this.#builder = newBuilder(this.#writer, this.#options, this.#expected, head);
+    // The request is repeated three times, and may be large: it is serialised once.
+    this.#echo = JSON.stringify(echoOf(this.#options.request)).slice(1);
+    const json = this.#json(head, { ...inProgress, serviceTier: this.#serviceTier }, '[]');
+    this.#writer.response('response.created', json);
+    this.#writer.response('response.in_progress', json);
+    return this.#builder;
+  }
+
+  #close(head: ResponseHead, state: ResponseState, builder: OutputBuilder): string {
+    this.#writer.response(`response.${state.status}`, this.#json(head, state, builder.outputJson()));
+    return this.#writer.take() + doneFrame;
+  }
+
+  #json(head: ResponseHead, state: ResponseState, output: string): string {
+    const { request, brand } = this.#options;
+    const before = JSON.stringify(headOf(head, state)).slice(0, -1);
+    const after = JSON.stringify(tailOf(state, request, `${brand}_metadata`)).slice(1, -1);
+    return `${before},"output":${output}${after === '' ? '' : ','}${after},${this.#echo}`;
+  }
+}
+
+/** A complete message as one delta. */
+function deltaOf(message: AssistantMessage): ChunkDelta {
+  const { content, tool_calls: calls, ...fields } = message;
+  return {
+    ...fields,
+    content: textOf(content),
+    ...(calls ? { tool_calls: calls.map((call, index) => ({ ...call, index })) } : {}),
+  } as ChunkDelta;
+}
+
+function textOf(content: AssistantMessage['content']): string {
+  if (!Array.isArray(content)) return (content as string | null | undefined) ?? '';
+  return content.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('');
+}

@@ -1,0 +1,83 @@
+import type { CallForm } from '../../../call/native.ts';
+import type { NamedToolChoice, ToolChoice } from '../../../schema/chat/chat.ts';
+import {
+  type AllowedTools,
+  isServerTool,
+  type ObjectChoice,
+  type ResponsesToolChoice,
+} from '../../../schema/responses/responses.ts';
+import type { Dropped } from './dropped.ts';
+import type { ConvertedTools } from './tools.ts';
+
+/**
+ * The choice among the functions of the chat request; undefined: there is nothing to say. Without functions, servers
+ * refuse a choice.
+ */
+export function convertToolChoice(
+  choice: ResponsesToolChoice | null | undefined,
+  { chat, names }: ConvertedTools,
+  dropped: Dropped,
+): ToolChoice | undefined {
+  if (choice === null || choice === undefined) return undefined;
+  if (chat.length === 0) {
+    if (choice !== 'auto' && choice !== 'none') dropped.note('tool_choice');
+    return undefined;
+  }
+  if (typeof choice === 'string') return choice;
+  if (choice.type === 'allowed_tools') return convertAllowed(choice as AllowedTools, names, dropped);
+  if (isServerTool(choice.type)) return { type: choice.type };
+  const name = chatNameOf(choice, names);
+  if (name !== null) return forced(name);
+  dropped.note('tool_choice');
+  return undefined;
+}
+
+type Names = ConvertedTools['names'];
+type NamedTool = ObjectChoice & { namespace?: unknown };
+
+function forced(name: string): NamedToolChoice {
+  return { type: 'function', function: { name } };
+}
+
+/** Tools that the provider runs are not among the functions. */
+function convertAllowed({ mode, tools }: AllowedTools, names: Names, dropped: Dropped): ToolChoice {
+  // Each once: a caller may name a group as often as it likes.
+  const allowed = new Set<string>();
+  let members: ReadonlyMap<unknown, readonly string[]> | null = null;
+  for (const tool of new Map(tools.map((tool) => [keyOf(tool), tool])).values()) {
+    const name = chatNameOf(tool, names);
+    if (name !== null) allowed.add(name);
+    else if (tool.type === 'namespace') {
+      members ??= membersOf(names);
+      for (const member of members.get(tool.name) ?? []) allowed.add(member);
+    } else dropped.note('tool_choice.tools[].', tool.type);
+  }
+  // The model may call no function.
+  if (allowed.size === 0) return 'none';
+  return { type: 'allowed_tools', allowed_tools: { mode, tools: [...allowed].map(forced) } };
+}
+
+/** The function that stands for a tool; null: none does. */
+function chatNameOf({ type, name, namespace }: NamedTool, names: Names): string | null {
+  if (type === 'local_shell' || type === 'tool_search') {
+    const form: CallForm = { kind: type, name: type };
+    return names.has(form) ? names.of(form) : null;
+  }
+  if ((type !== 'function' && type !== 'custom') || typeof name !== 'string') return null;
+  return names.of(typeof namespace === 'string' ? { kind: type, name, namespace } : { kind: type, name });
+}
+
+function keyOf({ type, name, namespace }: NamedTool): string {
+  return `${type}\n${namespace ?? ''}\n${name}`;
+}
+
+/** The functions of each namespace. */
+function membersOf({ forms }: Names): ReadonlyMap<unknown, readonly string[]> {
+  const members = new Map<unknown, string[]>();
+  for (const [chatName, { namespace }] of forms) {
+    const known = members.get(namespace);
+    if (known === undefined) members.set(namespace, [chatName]);
+    else known.push(chatName);
+  }
+  return members;
+}

@@ -1,0 +1,185 @@
+import { isObject } from '../../../base/values.ts';
+import type { CallForm, NativeObject } from '../../../call/native.ts';
+import type { ChatTool, FunctionTool, ServerTool } from '../../../schema/chat/chat.ts';
+import {
+  type CustomTool,
+  type InputItem,
+  isKnownTool,
+  isServerTool,
+  type NamespaceTool,
+  type ResponsesFunction,
+  type ResponsesTool,
+  type ToolSearchTool,
+} from '../../../schema/responses/responses.ts';
+import type { Dropped } from './dropped.ts';
+import { type ToolNames, toolNames } from './tool-names.ts';
+
+/** The tools of a Responses request, for both kinds of upstream. */
+export interface ConvertedTools {
+  chat: readonly ChatTool[];
+  /** The object that each chat tool was made of, by its place; null: a server tool, which the gateway runs. */
+  holders: readonly (NativeObject | null)[];
+  hosted: readonly NativeObject[];
+  names: ToolNames;
+}
+
+/** A tool, and the object that an upstream that speaks Responses gets it in. */
+interface Given {
+  tool: ResponsesTool;
+  holder: NativeObject;
+}
+
+/** The tools of the request, and those that items bring in. Of several with one name, the first counts. */
+export function convertTools(
+  tools: readonly ResponsesTool[],
+  input: string | readonly InputItem[],
+  dropped: Dropped,
+): ConvertedTools {
+  const given: Given[] = tools.map((tool) => ({ tool, holder: tool }));
+  if (typeof input !== 'string') addFromItems(input, given);
+  const names = toolNames();
+  for (const { tool } of given) if (isKnownTool(tool) && tool.type === 'function') names.reserve(tool.name);
+  const chat: ChatTool[] = [];
+  const holders: (NativeObject | null)[] = [];
+  const hosted: NativeObject[] = [];
+  const add = (form: CallForm, holder: NativeObject, make: (name: string) => FunctionTool): void => {
+    const name = names.add(form);
+    if (name === null) return;
+    chat.push(make(name));
+    holders.push(holder);
+  };
+  const serverTools = new Set<string>();
+  for (const { tool, holder } of given) {
+    if (isServerTool(tool.type)) {
+      if (!serverTools.has(tool.type)) {
+        chat.push(serverTool(tool));
+        holders.push(null);
+      }
+      serverTools.add(tool.type);
+    } else if (isHosted(tool)) {
+      dropped.note('tools[].', tool.type);
+      if (holder === tool) hosted.push(tool);
+    } else addTool(tool, holder, add);
+  }
+  return { chat, holders, hosted, names };
+}
+
+function addFromItems(input: readonly InputItem[], given: Given[]): void {
+  for (const item of input) {
+    if (item.type !== 'additional_tools' && item.type !== 'tool_search_output') continue;
+    for (const tool of item.tools as readonly ResponsesTool[]) given.push({ tool, holder: item });
+  }
+}
+
+/** The pipeline puts a function in its place, or refuses it. */
+function serverTool({ type, parameters }: ResponsesTool): ServerTool {
+  return { type: type as ServerTool['type'], ...(isObject(parameters) ? { parameters } : {}) };
+}
+
+/** Whether the provider itself runs the tool. */
+function isHosted(tool: ResponsesTool): boolean {
+  return !isKnownTool(tool) || (tool.type === 'tool_search' && (tool as ToolSearchTool).execution !== 'client');
+}
+
+type Add = (form: CallForm, holder: NativeObject, make: (name: string) => FunctionTool) => void;
+
+function addTool(tool: ResponsesTool, holder: NativeObject, add: Add): void {
+  switch (tool.type) {
+    case 'function':
+    case 'custom':
+      addCallable(tool as ResponsesFunction | CustomTool, undefined, holder, add);
+      break;
+    case 'namespace':
+      for (const member of (tool as NamespaceTool).tools)
+        addCallable(member, (tool as NamespaceTool).name, holder, add);
+      break;
+    case 'local_shell':
+      add({ kind: 'local_shell', name: 'local_shell' }, holder, shellFunction);
+      break;
+    case 'tool_search':
+      add({ kind: 'tool_search', name: 'tool_search' }, holder, (name) => searchFunction(name, tool as ToolSearchTool));
+  }
+}
+
+function addCallable(
+  tool: ResponsesFunction | CustomTool,
+  namespace: string | undefined,
+  holder: NativeObject,
+  add: Add,
+): void {
+  const { type: kind, name } = tool;
+  const form: CallForm = namespace === undefined ? { kind, name } : { kind, name, namespace };
+  add(form, holder, (chatName) =>
+    tool.type === 'function' ? asFunction(chatName, tool) : customFunction(chatName, tool),
+  );
+}
+
+function asFunction(name: string, { description, parameters, strict, cache_control: mark }: ResponsesFunction) {
+  const tool: FunctionTool = { type: 'function', function: { name } };
+  if (description) tool.function.description = description;
+  if (parameters) tool.function.parameters = parameters;
+  if (typeof strict === 'boolean') tool.function.strict = strict;
+  if (mark) tool.cache_control = mark;
+  return tool;
+}
+
+/** A function with one text: the model writes the input of the custom tool into it. */
+function customFunction(name: string, { description, format }: CustomTool): FunctionTool {
+  const texts = description ? [description] : [];
+  if (format?.definition) {
+    const syntax = format.syntax === 'regex' ? 'regular expression' : `${format.syntax ?? 'lark'} grammar`;
+    texts.push(`The argument "input" is one text of the form that this ${syntax} defines:\n${format.definition}`);
+  }
+  return {
+    type: 'function',
+    function: {
+      name,
+      ...(texts.length > 0 ? { description: texts.join('\n\n') } : {}),
+      parameters: {
+        type: 'object',
+        properties: { input: { type: 'string', description: 'The complete input of the tool, as plain text.' } },
+        required: ['input'],
+        additionalProperties: false,
+      },
+    },
+  };
+}
+
+function shellFunction(name: string): FunctionTool {
+  return {
+    type: 'function',
+    function: {
+      name,
+      description: 'Runs a command on the machine of the user and returns what it printed.',
+      parameters: {
+        type: 'object',
+        properties: {
+          command: {
+            type: 'array',
+            items: { type: 'string' },
+            description: 'The program and its arguments, such as ["bash", "-lc", "ls"].',
+          },
+          working_directory: { type: 'string', description: 'Where the command runs.' },
+          timeout_ms: { type: 'integer', description: 'After so many milliseconds the command is stopped.' },
+          env: { type: 'object', additionalProperties: { type: 'string' }, description: 'Environment variables.' },
+        },
+        required: ['command'],
+      },
+    },
+  };
+}
+
+function searchFunction(name: string, { description, parameters }: ToolSearchTool): FunctionTool {
+  return {
+    type: 'function',
+    function: {
+      name,
+      description: description || 'Searches for further tools. The tools that are found can be called afterwards.',
+      parameters: parameters ?? {
+        type: 'object',
+        properties: { query: { type: 'string', description: 'What the tool should be able to do.' } },
+        required: ['query'],
+      },
+    },
+  };
+}

@@ -1,0 +1,23 @@
+import { modelSchema, type ShownModel } from '../../schema/models/model.ts';
+import { type ApiOperation, jsonReply } from '../operation.ts';
+import type { ListingDeps } from './reach.ts';
+import { shownModel } from './resolve-model.ts';
+
+/**
+ * Returns one model by its id, in the form that clients of OpenAI's interface expect: without `data` around it. The id
+ * has a slash, plain or as `%2F`.
+ */
+export function retrieveModel(deps: ListingDeps): ApiOperation<'models.retrieve', { id: string }, ShownModel> {
+  return {
+    name: 'retrieveModel',
+    api: 'models.retrieve',
+    method: 'GET',
+    path: '/models/:id+',
+    permissions: ['inference', 'management'],
+    body: null,
+    result: modelSchema,
+    async run({ params: { id = '' }, caller, basePath }) {
+      return jsonReply(await shownModel(deps, caller, id, basePath));
+    },
+  };
+}

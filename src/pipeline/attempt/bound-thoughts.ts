@@ -1,0 +1,61 @@
+import type { Clock } from '../../base/clock.ts';
+import { createFairCache } from '../../base/fair-cache.ts';
+import { isSame } from '../../base/same.ts';
+import type { CredentialRef } from '../../call/plan.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
+import type { ThoughtBindingSettings } from '../../schema/chat/thought-bindings.ts';
+
+/**
+ * The credentials whose provider has refused a request for a thought that does not fit what stands before it: further
+ * requests tell the provider at once to drop such thoughts. Whether it refuses them depends on the account, and an account
+ * that does not would lose thoughts by being told. Kept in this process; lost with it, which costs a refused attempt.
+ */
+export interface RefusedThoughts {
+  /** The provider has refused a thought. */
+  add(credential: CredentialRef): void;
+  has(credential: CredentialRef): boolean;
+}
+
+export function createRefusedThoughts(clock: Clock, { ttlMs, max }: ThoughtBindingSettings): RefusedThoughts {
+  // A workspace may make any number of credentials, one after the other.
+  const untilMs = createFairCache<string, number>({ clock, max, idleMs: ttlMs });
+  return {
+    add: (credential) => untilMs.set(groupOf(credential), keyOf(credential), clock.monotonic() + ttlMs),
+    has(credential) {
+      const key = keyOf(credential);
+      const isSo = (untilMs.get(key) ?? 0) > clock.monotonic();
+      if (!isSo) untilMs.delete(key);
+      return isSo;
+    },
+  };
+}
+
+function groupOf(credential: CredentialRef): string {
+  return credential.kind === 'byok' ? credential.workspaceId : 'operator';
+}
+
+function keyOf(credential: CredentialRef): string {
+  return credential.kind === 'byok'
+    ? `${credential.provider} ${credential.workspaceId} ${credential.id}`
+    : credential.provider;
+}
+
+/**
+ * Whether a provider gets another conversation than the client has: then earlier thoughts may be bound to what the client
+ * does not send back. Plugins and guardrails have changed messages or tools, or there are tools whose steps the client
+ * never sees.
+ * @param asked  as the client sent it
+ */
+export function isOtherPrompt(asked: ChatRequest, sent: ChatRequest): boolean {
+  // The provider's own searches are left out of its responses.
+  if ((sent.web_search_options ?? null) !== null) return true;
+  return !areSame(asked.messages, sent.messages) || !areSame(asked.tools ?? none, sent.tools ?? none);
+}
+
+const none: readonly object[] = [];
+
+/** Whether the same is in both lists, in other objects too: a plugin may have copied what it left as it was. */
+function areSame(before: readonly object[], after: readonly object[]): boolean {
+  if (before === after) return true;
+  return before.length === after.length && before.every((one, at) => isSame(one, after[at]));
+}

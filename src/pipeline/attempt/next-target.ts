@@ -1,0 +1,57 @@
+import type { UpstreamError } from '../../base/http/upstream-error.ts';
+import type { Target } from '../../call/plan.ts';
+import type { RetrySettings } from '../../schema/settings/settings.ts';
+
+/** What is called next after a failed attempt, and how long to wait before. */
+export interface NextTarget {
+  /** Index in the plan. */
+  at: number;
+  delayMs: number;
+}
+
+/** What a BYOK credential may be refused with. The next target may be called at once. */
+const refusals = new Set([401, 402, 403, 429]);
+
+/**
+ * Chooses the next target after a failure. Pure.
+ * - A transient failure: the same target after a backoff, as often as `attemptsPerEndpoint` allows; then the next target.
+ * - A provider that refuses the credential, or does not have the model: the next target.
+ * - A part of the request that the endpoint has no word for: the next target.
+ * - A refusal that is the caller's fault: the first target of the next model.
+ * @param at        index of the target that failed
+ * @param attempts  how many attempts at it there were so far
+ * @param random    in [0, 1): takes off up to half of a backoff, so that clients do not come back in step
+ * @returns null: no target is left
+ */
+export function chooseNext(
+  targets: readonly Target[],
+  at: number,
+  attempts: number,
+  error: UpstreamError,
+  retry: RetrySettings,
+  random: () => number,
+): NextTarget | null {
+  const current = targets[at] as Target;
+  const following = at + 1 < targets.length ? { at: at + 1, delayMs: 0 } : null;
+  const isRefused = error.reason === 'status' && refusals.has(error.status);
+  // What a provider says of the content with 403 holds for every credential.
+  const isOfContent = error.status === 403 && error.fault === 'caller';
+  if (current.isByok && following && isRefused && !isOfContent) return following;
+  // Nothing was sent: this endpoint has no word for a part of the request. Another one may have.
+  if (error.fault === 'caller' && error.isUnsent) return following;
+  // A provider that does not have the model says nothing about the request. Another provider may have the model.
+  if (error.fault === 'caller' && error.status !== 404) {
+    const next = targets.findIndex((one, index) => index > at && one.modelIndex > current.modelIndex);
+    return next < 0 ? null : { at: next, delayMs: 0 };
+  }
+  const askedMs = error.retryAfterMs ?? 0;
+  if (error.fault === 'transient' && attempts < retry.attemptsPerEndpoint && askedMs <= retry.maxRetryAfterMs)
+    return { at, delayMs: Math.max(askedMs, backoffMs(retry, attempts, random)) };
+  return following;
+}
+
+/** Doubles with each attempt, less a random part of up to half. */
+function backoffMs(retry: RetrySettings, attempts: number, random: () => number): number {
+  const full = Math.min(retry.baseDelayMs * 2 ** (attempts - 1), retry.maxDelayMs);
+  return Math.round(full * (1 - random() / 2));
+}

@@ -1,0 +1,90 @@
+import { UpstreamError } from '../../base/http/upstream-error.ts';
+import { healthKey } from '../../call/facts.ts';
+import type { Target } from '../../call/plan.ts';
+import type { AttemptTrace } from '../../call/trace.ts';
+import type { Observation } from '../../catalog/health/index.ts';
+import type { Usage } from '../../schema/chat/chat.ts';
+import type { ExecuteDeps } from '../deps.ts';
+
+// What one of a workspace's own credentials meets says nothing of the endpoint for anybody else: it has a key of its
+// own.
+const keyOf = ({ endpoint, credential }: Target) => healthKey(endpoint, credential);
+/** Whose request it is, where others call the endpoint with the same credential; else null. */
+const workspaceOf = ({ isByok, workspaceId }: Target) => (isByok ? null : workspaceId);
+
+/**
+ * @returns false: the endpoint is being tried again after failures, by another call that was planned at the same time
+ */
+export function observeStart({ health }: Pick<ExecuteDeps, 'health'>, target: Target): boolean {
+  return health.started(keyOf(target), workspaceOf(target));
+}
+
+/** The first token of a stream, of which nobody knows yet how it ends; or how long it was waited for in vain. */
+export function observeFirstToken({ health }: Pick<ExecuteDeps, 'health'>, target: Target, firstTokenMs: number): void {
+  health.observe(keyOf(target), { firstTokenMs }, workspaceOf(target), target.workspaceId);
+}
+
+/** What a failed attempt tells of the endpoint: nothing, where the request or its client was the reason. */
+export function observeFailure({ health }: Pick<ExecuteDeps, 'health'>, target: Target, error: unknown): void {
+  health.observe(keyOf(target), seenIn(error), workspaceOf(target), target.workspaceId);
+}
+
+function seenIn(error: unknown): Observation {
+  if (!(error instanceof UpstreamError) || error.fault === 'caller') return {};
+  if (error.status === 429 && error.reason === 'status') return { outcome: 'limited' };
+  return { outcome: 'failed', isProven: isProven(error) };
+}
+
+/** Codes of connections that were never made. */
+const neverConnected =
+  /^(?:ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|DNSException|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|EPROTO|CERT_\w+|\w*SELF_SIGNED\w*|UNABLE_TO_GET_ISSUER_CERT\w*|ERR_(?:SSL|TLS)_\w+)$/;
+
+/** Whether no request can provoke it: the provider does not know the credential, or nothing reached it. */
+function isProven({ reason, status, providerCode = '' }: UpstreamError): boolean {
+  return reason === 'status' ? status === 401 : reason === 'network' && neverConnected.test(providerCode);
+}
+
+/**
+ * Reports how a response ended: as far as its client read it, or broken off by the provider.
+ * @param served  the attempt and its usage, where they show how fast the endpoint is; null: they do not
+ */
+export function observeEnd(
+  { health }: Pick<ExecuteDeps, 'health'>,
+  target: Target,
+  outcome: 'ok' | 'failed',
+  served: { attempt: AttemptTrace; usage: Usage; isStream: boolean } | null,
+  nowMs: number,
+): void {
+  const tokensPerSecond = served && speedOf(served.attempt, served.usage, served.isStream, nowMs);
+  const seen = tokensPerSecond === null ? { outcome } : { outcome, tokensPerSecond };
+  health.observe(keyOf(target), seen, workspaceOf(target), target.workspaceId);
+}
+
+/**
+ * Output tokens per second: of a stream from its first token on, of a complete response from the start of the attempt.
+ */
+function speedOf(
+  { startedAtMs, decidedAtMs }: AttemptTrace,
+  { completion_tokens }: Usage,
+  isStream: boolean,
+  nowMs: number,
+): number | null {
+  const tookMs = nowMs - (isStream ? decidedAtMs : startedAtMs);
+  return tookMs > 0 && completion_tokens > 1 ? (completion_tokens * 1000) / tookMs : null;
+}
+
+/**
+ * An endpoint that refused our key, or asked for a longer pause than we wait, is left alone for a while: for all where
+ * no request can provoke that, else for the workspace.
+ */
+export function coolDownAfter(
+  { health, clock, retry }: Pick<ExecuteDeps, 'health' | 'clock' | 'retry'>,
+  target: Target,
+  error: UpstreamError,
+): void {
+  if (error.fault === 'caller') return;
+  const pauseMs = error.fault === 'operator' ? retry.cooldownMs : (error.retryAfterMs ?? 0);
+  if (error.fault !== 'operator' && pauseMs <= retry.maxRetryAfterMs) return;
+  const forWhom = isProven(error) ? null : workspaceOf(target);
+  health.coolDown(keyOf(target), clock.now() + pauseMs, forWhom, target.workspaceId);
+}

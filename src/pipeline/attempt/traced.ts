@@ -1,0 +1,213 @@
+import { UpstreamError } from '../../base/http/upstream-error.ts';
+import type { Redactor } from '../../base/secrets.ts';
+import { cleanName, cleanText } from '../../base/text/clean-text.ts';
+import type { Target } from '../../call/plan.ts';
+import type { AttemptTrace } from '../../call/trace.ts';
+import type { EncodedRequest } from '../../dialects/dialect.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
+import type { BegunAttempt, FollowedAttempt } from '../../telemetry/follow.ts';
+import { type AttemptParameters, parametersOf } from '../../telemetry/parameters.ts';
+import type { AttemptDeps, ExecuteDeps } from '../deps.ts';
+import { costOfFailure } from '../money/cost.ts';
+import { type Attempted, type AttemptInput, type AttemptObserver, type AttemptWatcher, attempt } from './attempt.ts';
+import { observeFailure, observeFirstToken, observeStart } from './observe.ts';
+import type { Sent } from './outgoing.ts';
+
+/**
+ * Calls a target, adds to the log how the attempt went, and reports it to the health of the endpoint, which knows
+ * already that the attempt begins. Where the provider refuses a thought that does not fit what stands before it, the same
+ * target is called once more, and told to drop such thoughts: nothing was made, and nothing is charged.
+ */
+export function traced(
+  deps: AttemptDeps & Pick<ExecuteDeps, 'health'>,
+  input: AttemptInput,
+  target: Target,
+  log: AttemptTrace[],
+  watcher: AttemptWatcher,
+): Promise<Attempted> {
+  const observer = new Observer(deps, input, target, log, watcher);
+  return attempt(deps, input, target, observer).catch((error: unknown) => {
+    if (!(error instanceof UpstreamError && error.isThoughtMismatch) || observer.thoughts === undefined) throw error;
+    // The provider was told to drop such thoughts, and refuses them all the same.
+    if (observer.thoughts.dropReason !== null || input.signal.aborted || !deps.refusedThoughts) throw error;
+    deps.refusedThoughts.add(target.credential);
+    observeStart(deps, target);
+    return attempt(deps, input, target, new Observer(deps, input, target, log, watcher));
+  });
+}
+
+class Observer implements AttemptObserver {
+  readonly #deps: AttemptDeps & Pick<ExecuteDeps, 'health'>;
+  readonly #input: AttemptInput;
+  readonly #target: Target;
+  readonly #log: AttemptTrace[];
+  readonly #watcher: AttemptWatcher;
+  readonly #startedAtMs: number;
+  #dropped: readonly string[] = [];
+  #structuredOutput: EncodedRequest['structuredOutput'];
+  #upstreamRequestId: string | null = null;
+  /** What becomes of thoughts that go back; undefined: none do that are bound. */
+  thoughts: EncodedRequest['thoughts'];
+  #sent: Sent | null = null;
+  #followed: FollowedAttempt | undefined;
+
+  constructor(
+    deps: AttemptDeps & Pick<ExecuteDeps, 'health'>,
+    input: AttemptInput,
+    target: Target,
+    log: AttemptTrace[],
+    watcher: AttemptWatcher,
+  ) {
+    this.#deps = deps;
+    this.#input = input;
+    this.#target = target;
+    this.#log = log;
+    this.#watcher = watcher;
+    this.#startedAtMs = input.time.now();
+  }
+
+  show(encoded: EncodedRequest): void {
+    this.#dropped = withUnheeded(this.#input.ask.request, this.#withUnspoken(encoded.dropped));
+    this.#structuredOutput = encoded.structuredOutput;
+    this.thoughts = encoded.thoughts;
+    this.#watcher.show(encoded);
+  }
+
+  /** An upstream that does not speak the client's format gets nothing of what a chat request has no place for. */
+  #withUnspoken(dropped: readonly string[]): readonly string[] {
+    const { native } = this.#input.ask;
+    if (native === null || native.dropped.length === 0) return dropped;
+    const { dialect } = this.#deps.provider(this.#target.endpoint.providerSlug) ?? {};
+    return dialect?.format === native.format ? dropped : [...new Set([...native.dropped, ...dropped])];
+  }
+
+  begins(url: string, planned: ChatRequest): Readonly<Record<string, string>> | undefined {
+    const { follower } = this.#input;
+    this.#followed = follower?.attempt(
+      new LazyBegunAttempt(this.#target, url, this.#startedAtMs, planned, this.#dropped),
+    );
+    return this.#followed?.headers;
+  }
+
+  sends(sent: Sent): void {
+    this.#sent = sent;
+    this.#watcher.sends?.(sent);
+  }
+
+  responded(headers: Readonly<Record<string, string>>, redactor: Redactor): void {
+    this.#upstreamRequestId = requestIdIn(headers, redactor);
+  }
+
+  succeeded(attempted: Attempted): void {
+    this.#note(200, null, null, 0);
+    // A complete response is reported when its generation is settled.
+    if (attempted.kind === 'stream')
+      observeFirstToken(this.#deps, this.#target, this.#input.time.now() - this.#startedAtMs);
+  }
+
+  failed(error: unknown): void {
+    observeFailure(this.#deps, this.#target, error);
+    if (error instanceof UpstreamError)
+      this.#note(error.status, error.errorType, cleanText(error.message, 500), this.#costOf(error), error.failure);
+    else if (this.#input.signal.aborted) this.#note(499, 'cancelled', null, this.#costOf(null));
+    // A mistake of our own, or of a host app's code. What was sent is paid for all the same.
+    else if (this.#sent !== null) this.#note(500, 'internal', null, this.#costOf(null));
+  }
+
+  #costOf(error: UpstreamError | null): number {
+    return costOfFailure(this.#deps, this.#target, this.#input.ask, error, this.#sent?.isOnItsWay === true);
+  }
+
+  #note(status: number, errorType: string | null, message: string | null, costNanoUsd: number, failure?: string): void {
+    const { providerName, endpoint, isByok } = this.#target;
+    const attempt: AttemptTrace = {
+      provider: providerName,
+      providerSlug: endpoint.providerSlug,
+      model: endpoint.modelSlug,
+      ...(endpoint.isPassThrough === true && { isPassThrough: true }),
+      startedAtMs: this.#startedAtMs,
+      decidedAtMs: this.#input.time.now(),
+      status,
+      errorType,
+      message,
+      failure: failure ?? null,
+      isByok,
+      costNanoUsd,
+      dropped: this.#dropped,
+      structuredOutput: this.#structuredOutput ?? null,
+      upstreamRequestId: this.#upstreamRequestId,
+      ...(this.thoughts === undefined ? {} : { thoughts: this.thoughts }),
+    };
+    this.#log.push(attempt);
+    if (this.#followed !== undefined) this.#input.follower?.decided(this.#followed, attempt);
+  }
+}
+
+/**
+ * An attempt whose parameters are made when they are read: a sampler leaves most requests out. A class, because V8 keeps
+ * the getter of an object literal, and the request that it refers to, until a full collection.
+ */
+class LazyBegunAttempt implements BegunAttempt {
+  readonly providerSlug: string;
+  readonly model: string;
+  readonly url: string;
+  readonly streamed: boolean;
+  readonly startedAtMs: number;
+  readonly #planned: ChatRequest;
+  readonly #dropped: readonly string[];
+
+  constructor(
+    { endpoint }: Target,
+    url: string,
+    startedAtMs: number,
+    planned: ChatRequest,
+    dropped: readonly string[],
+  ) {
+    this.providerSlug = endpoint.providerSlug;
+    this.model = endpoint.modelSlug;
+    this.url = url;
+    this.streamed = planned.stream === true;
+    this.startedAtMs = startedAtMs;
+    this.#planned = planned;
+    this.#dropped = dropped;
+  }
+
+  get parameters(): AttemptParameters {
+    return parametersOf(this.#planned, this.#dropped);
+  }
+}
+
+/** Fields that are not for providers, and that nothing in the gateway acts on where no plugin has taken them out. */
+const unheeded = ['stop_server_tools_when'];
+
+/** How many are noted: a dialect may name fields that the caller has made up. */
+const maxDropped = 50;
+
+/** What the provider did not get, with what has no effect in the gateway either. */
+function withUnheeded(request: ChatRequest, dropped: readonly string[]): readonly string[] {
+  const found = unheeded.filter((name) => {
+    const value = request[name] ?? null;
+    // An empty list asks for nothing.
+    return value !== null && !(Array.isArray(value) && value.length === 0);
+  });
+  const all = found.length === 0 ? dropped : [...dropped, ...found];
+  return all.length === 0 ? all : all.slice(0, maxDropped).map((path) => cleanName(path, 128));
+}
+
+/** Headers in which providers send their id of a request. */
+const requestIdHeaders = [
+  'x-request-id',
+  'request-id',
+  'x-amzn-requestid',
+  'x-ms-request-id',
+  'apim-request-id',
+  'cf-ray',
+];
+
+function requestIdIn(headers: Readonly<Record<string, string>>, redactor: Redactor): string | null {
+  for (const name of requestIdHeaders) {
+    const id = headers[name];
+    if (id !== undefined && id !== '') return cleanText(redactor.redact(id), 100);
+  }
+  return null;
+}

@@ -1,0 +1,113 @@
+import { disregard } from '../../base/async/tell.ts';
+import type { Call } from '../../call/call.ts';
+import type { PluginHooks } from '../../call/hooks.ts';
+import type { Guardrail } from '../../guardrails/guardrail.ts';
+import type { Plugin } from '../../plugins/plugin.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
+import type { RoutingStrategy } from '../../schema/chat/envelope.ts';
+import type { PipelineDeps } from '../deps.ts';
+
+/** A plugin or guardrail that acts on a call. */
+export interface ActiveHook {
+  id: string;
+  hooks: PluginHooks;
+  isGuardrail: boolean;
+  /** What becomes of the call where a hook fails; a guardrail that fails always ends it. */
+  onError: 'fail' | 'skip';
+  /** What the request says of it. */
+  options: Record<string, unknown>;
+  /** Whether the request names the plugin, or asks for it by a variant of a model. */
+  isAsked: boolean;
+  /**
+   * The suffix of slugs that asks for the plugin, where the request does not name it; null: there is none. A slug may
+   * end like that by its own name: see `withVariantServed`.
+   */
+  variant: string | null;
+  /** true: the plugin acts only where `variant` is a suffix of a slug of the request. */
+  isByVariant: boolean;
+  /** How the models are chosen, where the plugin chooses them; null: as the plan says. */
+  strategy: RoutingStrategy | null;
+}
+
+type HookSources = Pick<PipelineDeps, 'plugins' | 'guardrails' | 'brand' | 'pluginVariants'>;
+
+const none: readonly ActiveHook[] = [];
+
+/**
+ * Which guardrails and plugins act on a call, in the order they are asked: guardrails first, then plugins in the order
+ * of the request, then the plugins that act on it without being named.
+ */
+export function activeHooks(
+  { plugins, guardrails, brand, pluginVariants }: HookSources,
+  { ask: { request }, caller }: Call,
+  imposed: readonly Guardrail[] = [],
+): readonly ActiveHook[] {
+  const requested = request.plugins;
+  const active: ActiveHook[] = [];
+  for (const hooks of guardrails) {
+    const applies = hooks.appliesTo?.(caller);
+    // A promise is not false: the guardrail acts.
+    disregard(applies);
+    if (applies !== false) active.push(ofGuardrail(hooks));
+  }
+  for (const hooks of imposed) active.push(ofGuardrail(hooks));
+  const chosenBy = (plugin: Plugin, acts: boolean) => (acts ? (plugin.strategy ?? null) : null);
+  const actsOn = (plugin: Plugin) => actsByRequest(plugin, request, { caller, brand });
+  for (const options of requested ?? []) {
+    const plugin = plugins.find(({ id }) => id === options.id);
+    if (plugin === undefined || options.enabled === false) continue;
+    active.push({ ...ofPlugin(plugin, options), isAsked: true, strategy: chosenBy(plugin, actsOn(plugin)) });
+  }
+  for (const plugin of plugins) {
+    if (namesPlugin(request, plugin.id)) continue;
+    const { id } = plugin;
+    const variant = plugin.variant !== undefined && pluginVariants.get(plugin.variant) === id ? plugin.variant : null;
+    const byRequest = actsOn(plugin);
+    const isByVariant = !byRequest && plugin.isDefault !== true;
+    if (isByVariant && (variant === null || !mayHaveVariant(request, variant))) continue;
+    active.push({ ...ofPlugin(plugin, {}), variant, isByVariant, strategy: chosenBy(plugin, byRequest) });
+  }
+  if (active.length === 0) return none;
+  // A plugin without hooks is a name that another part of the gateway reads.
+  return active.filter(({ hooks }) => hasHooks(hooks));
+}
+
+/** Whether a plugin or guardrail has anything to do in a call. */
+export function hasHooks({ before, prepare, wrap, steps }: PluginHooks): boolean {
+  return Boolean(before ?? prepare ?? wrap ?? steps);
+}
+
+/** Whether a request has an entry of a plugin, which may switch it off. */
+export function namesPlugin({ plugins }: ChatRequest, plugin: string): boolean {
+  return plugins?.some(({ id }) => id === plugin) === true;
+}
+
+/** Whether a slug of a request has the letters of a suffix, wherever in its name. */
+export function mayHaveVariant({ model, models }: ChatRequest, variant: string): boolean {
+  const suffix = `:${variant}`;
+  return model?.includes(suffix) === true || models?.some((slug) => slug.includes(suffix)) === true;
+}
+
+/** How the models of a call are chosen, where a plugin chooses them; null: as the plan says. */
+export function strategyOf(active: readonly ActiveHook[]): RoutingStrategy | null {
+  for (const { strategy } of active) if (strategy !== null) return strategy;
+  return null;
+}
+
+const unasked = { options: {}, isAsked: false, variant: null, isByVariant: false, strategy: null } as const;
+
+function ofGuardrail(hooks: Guardrail): ActiveHook {
+  return { ...unasked, id: hooks.id, hooks, isGuardrail: true, onError: 'fail' };
+}
+
+function ofPlugin(plugin: Plugin, options: Record<string, unknown>): ActiveHook {
+  return { ...unasked, id: plugin.id, hooks: plugin, isGuardrail: false, onError: plugin.onError ?? 'fail', options };
+}
+
+function actsByRequest(plugin: Plugin, ...asked: Parameters<NonNullable<Plugin['actsOn']>>): boolean {
+  if (plugin.actsOn === undefined) return false;
+  const acts = plugin.actsOn(...asked);
+  // A promise is not false: the plugin acts.
+  disregard(acts);
+  return Boolean(acts);
+}

@@ -1,0 +1,58 @@
+import { fingerprintOf } from '../../base/text/fingerprint.ts';
+import type { Call } from '../../call/call.ts';
+import type { ResponseStep } from '../../call/hooks.ts';
+import { type ChunkFolder, chunkFolder } from '../../formats/chunks.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
+import type { CallContent } from '../../telemetry/follow.ts';
+import type { IoLogging, WorkspaceDefaults } from '../deps.ts';
+
+/** Of a call: what the model is asked, and what the client gets. */
+export class ContentCapture {
+  readonly #folder: ChunkFolder = chunkFolder();
+  #request: ChatRequest | null = null;
+
+  /** The request as hooks have left it. With zero data retention, nothing is kept. */
+  asked(request: ChatRequest): void {
+    this.#request = request.provider?.zdr === true ? null : request;
+  }
+
+  /** Sees the response as the client gets it, and changes nothing. */
+  readonly step: ResponseStep = {
+    push: (chunk) => {
+      if (this.#request !== null) this.#folder.add(chunk);
+      return [chunk];
+    },
+  };
+
+  /** null: nothing is to be kept, or the request was refused before it was whole. */
+  content(): CallContent | null {
+    if (this.#request === null) return null;
+    const message = this.#folder.result()?.choices[0]?.message;
+    const { content, reasoning, tool_calls: toolCalls } = message ?? {};
+    return {
+      messages: this.#request.messages,
+      completion: typeof content === 'string' ? content : null,
+      reasoning: typeof reasoning === 'string' ? reasoning : null,
+      toolCalls: Array.isArray(toolCalls) ? toolCalls : [],
+    };
+  }
+}
+
+/** Whether the workspace wants the content of a call to be kept. */
+export function wantsContent({ ioLogging = null }: WorkspaceDefaults, { id, caller }: Call, isZdr: boolean): boolean {
+  if (ioLogging === null || isZdr) return false;
+  const { apiKeyIds } = ioLogging;
+  if (apiKeyIds !== null && (caller.apiKeyHash === null || !apiKeyIds.includes(apiKeyId(caller.apiKeyHash))))
+    return false;
+  return isSampled(id, ioLogging);
+}
+
+/** The same for the same id, on every instance. */
+function isSampled(id: string, { samplingRate }: IoLogging): boolean {
+  return samplingRate >= 1 || fingerprintOf([id]) / 2 ** 53 < samplingRate;
+}
+
+/** The integer by which `io_logging_api_key_ids` names a key: the first 12 hex digits of its hash. */
+function apiKeyId(hash: string): number {
+  return Number.parseInt(hash.slice(0, 12), 16);
+}

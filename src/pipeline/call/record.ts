@@ -1,0 +1,242 @@
+import { cleanName } from '../../base/text/clean-text.ts';
+import type { Call } from '../../call/call.ts';
+import type { GenerationOutcome } from '../../call/generation.ts';
+import type { AttemptTrace } from '../../call/trace.ts';
+import { namedSlugs } from '../../routing/expand.ts';
+import { defaultedFields } from '../../routing/model-defaults.ts';
+import type { ChatRequest, Usage } from '../../schema/chat/chat.ts';
+import type { PipelineStage } from '../../schema/chat/envelope.ts';
+import type { BegunCall } from '../../telemetry/follow.ts';
+import type { GenerationRecord, RequestRecord } from '../../telemetry/record.ts';
+import type { WorkspaceDefaults } from '../deps.ts';
+import type { GenerationState } from '../generation/state.ts';
+import type { CallHold } from '../money/hold.ts';
+import type { ActiveHook } from './active-hooks.ts';
+import { attemptsWithoutWithheld } from './withheld.ts';
+
+/** How a client call ended. */
+export interface CallEnd {
+  outcome: GenerationOutcome;
+  status: number;
+  /** As it was reported to the client; null: nothing went wrong, or nobody was there. */
+  error: { type: string; message: string } | null;
+}
+
+/** What a record is made of. */
+export interface CallFacts {
+  call: Call;
+  generations: readonly GenerationState[];
+  hold: Pick<CallHold, 'heldNanoUsd' | 'spentNanoUsd' | 'byokNanoUsd' | 'overrunNanoUsd'>;
+  stages: readonly PipelineStage[];
+  words: CallersWords;
+  hooks: readonly ActiveHook[];
+  /** Of the workspace; null: not known. */
+  switches: Pick<WorkspaceDefaults, 'dataDiscountLogging' | 'broadcast'> | null;
+  usage(): Usage;
+}
+
+/** One record of a client call, over all of its generations. */
+export function recordOf(facts: CallFacts, { outcome, status, error }: CallEnd): RequestRecord {
+  const { call, generations, hold, stages } = facts;
+  const served = generations.filter(({ target }) => target !== null);
+  const last = served.at(-1);
+  const attemptsOf = ({ attempts }: GenerationState) => attemptsWithoutWithheld(facts.hooks, attempts);
+  const firstTokens = served.map(({ times }) => times.firstTokenAtMs as number);
+  return {
+    kind: 'completion',
+    id: call.id,
+    operation: call.operation,
+    workspaceId: call.caller.workspaceId,
+    apiKeyHash: call.caller.apiKeyHash,
+    userId: userIdOf(call.caller),
+    user: facts.words.user,
+    tags: call.caller.tags ?? none,
+    sessionId: facts.words.sessionId,
+    requested: generations[0]?.plan?.requested ?? cleanName(namedSlugs(call.ask.request, null)[0] ?? ''),
+    router: generations[0]?.plan?.router ?? null,
+    trace: facts.words.trace,
+    traceparent: call.traceparent ?? null,
+    userAgent: call.userAgent ?? null,
+    referer: call.referer ?? null,
+    promptMedia: promptMediaOf(call.ask.request),
+    model: last?.target?.endpoint.modelSlug ?? null,
+    provider: last?.target?.providerName ?? null,
+    dataDiscountLogging: facts.switches?.dataDiscountLogging ?? null,
+    broadcast: facts.switches?.broadcast ?? null,
+    streamed: call.ask.request.stream === true,
+    outcome,
+    status,
+    error,
+    receivedAtMs: call.receivedAtMs,
+    authenticatedAtMs: call.authenticatedAtMs,
+    firstMs: firstTokens.length === 0 ? null : Math.min(...firstTokens) - call.receivedAtMs,
+    totalMs: call.time.now() - call.receivedAtMs,
+    attempts:
+      generations.length === 1 ? attemptsOf(generations[0] as GenerationState) : generations.flatMap(attemptsOf),
+    usage: last ? facts.usage() : null,
+    isEstimated: served.some(({ receipt }) => receipt?.isEstimated === true),
+    costNanoUsd: costOf(facts),
+    byokNanoUsd: hold.byokNanoUsd,
+    heldNanoUsd: hold.heldNanoUsd,
+    overrunNanoUsd: hold.overrunNanoUsd,
+    // A step may have cut what its provider went on with.
+    finishReason: last?.finishReason ?? (outcome === 'cut' ? 'error' : null),
+    nativeFinishReason: shownWord(last?.nativeFinishReason),
+    generations: generations.map((one) => generationRecordOf(one, attemptsOf(one))),
+    pipeline: stages,
+  };
+}
+
+/**
+ * What is known of a call when it begins, for who follows it.
+ * @param said  its `words` are what may be told at that time
+ */
+export function begunCallOf(call: Call, said: { readonly words: CallersWords }): BegunCall {
+  return new Begun(call, said);
+}
+
+/** A class: V8 would keep the getters of an object literal, and what they see, until a full collection. */
+class Begun implements BegunCall {
+  readonly id: string;
+  readonly operation: string;
+  readonly workspaceId: string;
+  readonly receivedAtMs: number;
+  readonly traceparent: string | null;
+  readonly #said: { readonly words: CallersWords };
+
+  constructor(
+    { id, operation, caller, receivedAtMs, traceparent = null }: Call,
+    said: { readonly words: CallersWords },
+  ) {
+    this.id = id;
+    this.operation = operation;
+    this.workspaceId = caller.workspaceId;
+    this.receivedAtMs = receivedAtMs;
+    this.traceparent = traceparent;
+    this.#said = said;
+  }
+
+  get sessionId(): string | null {
+    return this.#said.words.sessionId;
+  }
+
+  get user(): string | null {
+    return this.#said.words.user;
+  }
+
+  get trace(): Readonly<Record<string, string>> | null {
+    return this.#said.words.trace;
+  }
+}
+
+/** What records and spans keep of the caller's own words. */
+export interface CallersWords {
+  readonly sessionId: string | null;
+  readonly user: string | null;
+  readonly trace: Readonly<Record<string, string>> | null;
+  /** Keys of the trace that are not kept. */
+  readonly droppedTrace: readonly string[];
+}
+
+/** Nothing that no guardrail has looked at is kept. */
+export const noWords: CallersWords = { sessionId: null, user: null, trace: null, droppedTrace: [] };
+
+/** @param request  as guardrails have left it */
+export function wordsOf(sessionId: string | null, request: ChatRequest): CallersWords {
+  return {
+    sessionId: sessionId === null ? null : cleanName(sessionId, 512),
+    user: userOf(request),
+    trace: traceOf(request.trace),
+    droppedTrace: droppedTraceKeys(request.trace),
+  };
+}
+
+const none: readonly string[] = [];
+
+/** The host app may take it from the request. */
+function userIdOf({ userId }: Call['caller']): string | null {
+  return userId === null ? null : cleanName(userId);
+}
+
+/** Of the client's user, as the request names it. */
+function userOf({ user }: ChatRequest): string | null {
+  return typeof user === 'string' && user !== '' ? cleanName(user, 256) : null;
+}
+
+const noMedia = Object.freeze({ files: 0, audio: 0 });
+
+/** A prompt of text alone, as most are, costs a look at each message. */
+function promptMediaOf({ messages }: ChatRequest): RequestRecord['promptMedia'] {
+  let found: { files: number; audio: number } | null = null;
+  for (const { content } of messages) {
+    if (!Array.isArray(content)) continue;
+    for (const { type } of content) {
+      if (type === 'text') continue;
+      found ??= { files: 0, audio: 0 };
+      if (type === 'input_audio') found.audio++;
+      else found.files++;
+    }
+  }
+  return found ?? noMedia;
+}
+
+/** The keys of `trace` that are not kept: `maxTraceKeys` are, and those alone whose value is a text, number or boolean. */
+function droppedTraceKeys(trace: ChatRequest['trace']): readonly string[] {
+  if (trace === undefined || trace === null) return [];
+  const kept = traceOf(trace) ?? {};
+  return Object.keys(trace).filter((name) => trace[name] != null && !Object.hasOwn(kept, name));
+}
+
+/** The field is open, and the most that is kept of it is small: it stands in each record and span of the call. */
+function traceOf(trace: ChatRequest['trace']): Record<string, string> | null {
+  if (trace === undefined || trace === null) return null;
+  const kept: [string, string][] = [];
+  for (const name in trace) {
+    if (kept.length === maxTraceKeys) break;
+    const value: unknown = trace[name];
+    if (traceKey.test(name) && isScalar(value)) kept.push([name, cleanName(String(value))]);
+  }
+  return kept.length === 0 ? null : Object.fromEntries(kept);
+}
+
+const maxTraceKeys = 16;
+const traceKey = /^[A-Za-z][\w.-]{0,63}$/;
+
+function isScalar(value: unknown): boolean {
+  return typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value);
+}
+
+/** A provider's word, of any length. */
+function shownWord(word: string | null | undefined): string | null {
+  return word === null || word === undefined ? null : cleanName(word, 100);
+}
+
+/** What was booked; null where nothing was because a provider served whose price is not known. */
+function costOf({ generations, hold }: CallFacts): number | null {
+  const isUnknown = generations.some(({ receipt }) => receipt?.costNanoUsd === null);
+  return isUnknown && hold.spentNanoUsd === 0 ? null : hold.spentNanoUsd;
+}
+
+function generationRecordOf(generation: GenerationState, attempts: readonly AttemptTrace[]): GenerationRecord {
+  const { plan, target, receipt } = generation;
+  return {
+    requested: plan?.requested ?? '',
+    model: target?.endpoint.modelSlug ?? null,
+    provider: target?.providerName ?? null,
+    defaulted: target === null ? none : defaultedFields(generation.request, target.endpoint),
+    outcome: generation.outcome ?? 'failed',
+    status: generation.status ?? 500,
+    times: generation.times,
+    attempts,
+    excluded: plan?.excluded ?? [],
+    usage: target === null ? null : (receipt?.usage ?? null),
+    isEstimated: receipt?.isEstimated ?? false,
+    heldNanoUsd: generation.heldNanoUsd,
+    costNanoUsd: receipt?.costNanoUsd ?? null,
+    costParts: receipt?.parts ?? null,
+    finishReason: generation.finishReason,
+    nativeFinishReason: shownWord(generation.nativeFinishReason),
+    serviceTier: shownWord(generation.serviceTier),
+    upstreamRequestId: attempts.findLast(({ status }) => status === 200)?.upstreamRequestId ?? null,
+  };
+}

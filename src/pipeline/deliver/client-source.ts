@@ -1,0 +1,244 @@
+import type { StopSignal } from '../../base/async/stop.ts';
+import { joinBytes } from '../../base/bytes.ts';
+import type { Clock } from '../../base/clock.ts';
+import { abortError, CallAborted } from '../../call/abort.ts';
+import type { ReplyEnd, ReplyStream } from '../../call/reply.ts';
+import type { KeepAliveSettings } from '../../schema/settings/settings.ts';
+
+const encoder = new TextEncoder();
+
+/** What is delivered: the bytes of one response. */
+export interface Delivered {
+  /** The next bytes, possibly none; null after the last. */
+  next(): Promise<Uint8Array | null>;
+  /** Nobody reads on. */
+  stop(): void;
+  /** The call was stopped, by the reason given, while nobody read. @returns the last bytes, which say so. May throw */
+  cut(reason: unknown): Uint8Array<ArrayBuffer> | null;
+}
+
+export interface ClientSourceInput {
+  clock: Clock;
+  keepAlive: KeepAliveSettings;
+  /** A comment that keeps the connection alive. */
+  comment: string;
+  /** Of the call. */
+  signal: StopSignal;
+  /** What is delivered, or will be. */
+  opening: Delivered | Promise<Delivered>;
+  /** Frames for a client that waits while opening has failed; null: nobody reads them. May throw. */
+  failed: (error: unknown) => string | null;
+}
+
+/** One read at a time, as a stream does it. */
+interface Reader {
+  resolve: (bytes: Uint8Array | null) => void;
+  reject: (error: unknown) => void;
+}
+
+/**
+ * - `idle`: nobody reads
+ * - `fetching`: bytes are on their way; `reader` waits for them, or was given a comment meanwhile (null)
+ * - `ready`: bytes came when nobody read, or the end (null)
+ * - `ended`: nothing more comes
+ * - `broken`: the next read fails
+ */
+type State =
+  | { kind: 'idle' }
+  | { kind: 'fetching'; reader: Reader | null }
+  | { kind: 'ready'; bytes: Uint8Array | null }
+  | { kind: 'ended' }
+  | { kind: 'broken'; error: unknown };
+
+const idle: State = { kind: 'idle' };
+const ended: State = { kind: 'ended' };
+
+/**
+ * The body of a streamed reply: pulled, nothing buffered ahead. While the upstream is silent, comments keep the
+ * connection alive.
+ */
+export class ClientSource implements ReplyStream {
+  readonly #input: ClientSourceInput;
+  #delivered: Delivered | null;
+  #state: State;
+  /** How the body ended; null: it has not. */
+  #end: ReplyEnd | null = null;
+  #listener: ((end: ReplyEnd) => void) | null = null;
+  #cutListener: ((error: unknown) => void) | null = null;
+  #lastSentMs: number;
+  #stopTicking: () => void;
+  readonly #onAbort = () => this.#aborted();
+
+  constructor(input: ClientSourceInput) {
+    const { clock, keepAlive, comment, signal, opening } = input;
+    this.#input = input;
+    this.#lastSentMs = clock.monotonic();
+    this.#stopTicking = clock.after(keepAlive.everyMs, () => this.#tick());
+    signal.addEventListener('abort', this.#onAbort);
+    if (opening instanceof Promise) {
+      this.#delivered = null;
+      this.#state = { kind: 'ready', bytes: encoder.encode(comment) };
+      // The client may leave before it reads on: then there must be something to stop.
+      opening.then(
+        (late) => this.#opened(late),
+        () => {
+          // The read that waits for it reports why opening has failed.
+        },
+      );
+    } else {
+      this.#delivered = opening;
+      this.#state = idle;
+    }
+  }
+
+  onEnd(listener: (end: ReplyEnd) => void): void {
+    if (this.#end !== null) listener(this.#end);
+    else this.#listener = listener;
+  }
+
+  onCut(listener: (error: unknown) => void): void {
+    this.#cutListener = listener;
+  }
+
+  read(): Promise<Uint8Array | null> {
+    const state = this.#state;
+    switch (state.kind) {
+      case 'broken':
+        return Promise.reject(state.error);
+      case 'ended':
+        return Promise.resolve(null);
+      case 'ready':
+        this.#state = state.bytes === null || this.#end !== null ? ended : idle;
+        return Promise.resolve(state.bytes);
+      default:
+        return new Promise((resolve, reject) => {
+          this.#state = { kind: 'fetching', reader: { resolve, reject } };
+          if (state.kind === 'idle') void this.#fetch();
+        });
+    }
+  }
+
+  cancel(): void {
+    if (this.#end !== null) return;
+    const { reader } = this.#state.kind === 'fetching' ? this.#state : { reader: null };
+    this.#state = ended;
+    this.#finish('cancelled');
+    this.#delivered?.stop();
+    reader?.resolve(null);
+  }
+
+  async #fetch(): Promise<void> {
+    try {
+      this.#delivered ??= await this.#input.opening;
+      let bytes: Uint8Array | null;
+      do bytes = await this.#delivered.next();
+      while (bytes !== null && bytes.length === 0);
+      if (this.#end !== null) return;
+      if (bytes === null) this.#finish('sent');
+      this.#lastSentMs = this.#input.clock.monotonic();
+      this.#hand(bytes);
+    } catch (error) {
+      if (this.#end === null) this.#fail(error);
+    }
+  }
+
+  #fail(error: unknown): void {
+    let frames: string | null;
+    try {
+      frames = this.#delivered === null ? this.#input.failed(error) : null;
+    } catch (instead) {
+      this.#break(instead);
+      return;
+    }
+    if (frames === null) {
+      this.#break(error);
+      return;
+    }
+    this.#finish('sent');
+    this.#hand(encoder.encode(frames));
+  }
+
+  /** Gives bytes to whoever waits for them, else keeps them for the next read. */
+  #hand(bytes: Uint8Array | null): void {
+    const state = this.#state;
+    const reader = state.kind === 'fetching' ? state.reader : null;
+    if (reader === null) {
+      this.#state = { kind: 'ready', bytes };
+      return;
+    }
+    this.#state = this.#end === null ? idle : ended;
+    reader.resolve(bytes);
+  }
+
+  #tick(): void {
+    const { clock, keepAlive, comment } = this.#input;
+    const state = this.#state;
+    if (clock.monotonic() - this.#lastSentMs >= keepAlive.everyMs) {
+      // Only a client that waits is sent a comment: one that is slow has enough to read.
+      if (state.kind === 'fetching' && state.reader !== null) {
+        this.#state = { kind: 'fetching', reader: null };
+        state.reader.resolve(encoder.encode(comment));
+      }
+      this.#lastSentMs = clock.monotonic();
+    }
+    const leftMs = keepAlive.everyMs - (clock.monotonic() - this.#lastSentMs);
+    this.#stopTicking = clock.after(Math.max(leftMs, 1), () => this.#tick());
+  }
+
+  #opened(late: Delivered): void {
+    this.#delivered ??= late;
+    if (this.#end !== null) late.stop();
+  }
+
+  #aborted(): void {
+    const { reason } = this.#input.signal;
+    if (!(reason instanceof CallAborted)) return;
+    // A client that left reads no more, so nobody would notice: it is settled here.
+    // A client in this process may read on. An orderly end would make what it has look complete.
+    if (reason.why === 'client_left') {
+      this.#break(reason.cause ?? reason);
+      this.#delivered?.stop();
+    } else if (this.#state.kind !== 'fetching' || this.#state.reader === null) this.#cut(reason);
+    // A client that waits hears of it by its read.
+  }
+
+  /**
+   * Nobody reads. At the deadline the client is cut off: it may never read again. When the gateway is closed it may
+   * only be slow, and is told what has happened.
+   */
+  #cut(reason: CallAborted): void {
+    const delivered = this.#delivered;
+    // What has not opened settles itself.
+    if (reason.why === 'closing' && delivered === null) return;
+    const error = abortError(reason);
+    let last: Uint8Array<ArrayBuffer> | null = null;
+    try {
+      last = delivered?.cut(reason) ?? null;
+    } catch {
+      // The error is the one that it is broken with.
+    }
+    if (reason.why === 'closing' && last !== null) {
+      const unread = this.#state.kind === 'ready' ? this.#state.bytes : null;
+      this.#state = { kind: 'ready', bytes: unread === null ? last : joinBytes([unread, last]) };
+      this.#finish('sent');
+      return;
+    }
+    this.#break(error);
+    this.#cutListener?.(error);
+  }
+
+  #break(error: unknown): void {
+    const state = this.#state;
+    this.#state = { kind: 'broken', error };
+    this.#finish('sent');
+    if (state.kind === 'fetching') state.reader?.reject(error);
+  }
+
+  #finish(end: ReplyEnd): void {
+    if (this.#end !== null) return;
+    this.#end = end;
+    this.#stopTicking();
+    this.#input.signal.removeEventListener('abort', this.#onAbort);
+    this.#listener?.(end);
+  }
+}

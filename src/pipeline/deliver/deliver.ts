@@ -1,0 +1,234 @@
+import { joinBytes } from '../../base/bytes.ts';
+import { GatewayError } from '../../base/errors.ts';
+import { UpstreamError } from '../../base/http/upstream-error.ts';
+import { idHeader } from '../../base/ids.ts';
+import type { Ask } from '../../call/ask.ts';
+import type { CompleteResponse, ModelResponse, ResponseEnd, StreamedResponse } from '../../call/generation.ts';
+import type { Target } from '../../call/plan.ts';
+import type { OperationReply } from '../../call/reply.ts';
+import type { ReportedEnd, ResponseHead } from '../../call/response-encoder.ts';
+import { chunkFolder, toChunks } from '../../formats/chunks.ts';
+import type { ErrorBody } from '../../schema/chat/envelope.ts';
+import { toGatewayError } from '../attempt/failure.ts';
+import type { CallRun } from '../call/run.ts';
+import { isWithheld, withoutWithheld } from '../call/withheld.ts';
+import { hasLeft } from '../generation/state.ts';
+import { StepChain } from '../hooks/step-chain.ts';
+import { mayCiteLate, stepsOf, throughSteps } from '../hooks/steps.ts';
+
+const encoder = new TextEncoder();
+
+/**
+ * Delivers a response as JSON.
+ * @throws GatewayError where it was cut, or a step refuses it
+ */
+export async function deliverJson(run: CallRun, ask: Ask, response: ModelResponse): Promise<OperationReply> {
+  const { call } = run;
+  const complete = response.kind === 'stream' ? await collect(run, response) : response;
+  const steps = stepsOf(run, ask);
+  const result = steps.length === 0 ? complete.result : await throughSteps(complete.result, new StepChain(steps));
+  call.encoder.check?.(result);
+  if (mayCiteLate(run, ask)) call.encoder.expectCitations?.();
+  // First the end: what plugins have left unsettled is on the bill as well.
+  run.finish({ outcome: 'ok', status: 200, error: null });
+  const body = call.encoder.result(complete.head, result, reportedEnd(run));
+  return { status: 200, headers: idHeader(call.id), kind: 'json', body };
+}
+
+/** A streamed response where JSON is delivered. @throws GatewayError where it was cut */
+async function collect(run: CallRun, response: StreamedResponse): Promise<CompleteResponse> {
+  const folder = chunkFolder();
+  while (response.end === null) for (const chunk of await response.pull()) folder.add(chunk);
+  const result = folder.result();
+  if (response.end.kind === 'failed') throw toGatewayError(response.end.error, servingTarget(run));
+  if (response.end.kind === 'cancelled' || result === null)
+    throw new GatewayError('upstream_failed', 'The response was broken off');
+  return { kind: 'complete', head: response.head, result };
+}
+
+/** A complete response where a stream is delivered. */
+function streamOf({ head, result }: CompleteResponse): StreamedResponse {
+  let end: ResponseEnd | null = null;
+  return {
+    kind: 'stream',
+    head,
+    get end() {
+      return end;
+    },
+    async pull() {
+      end = { kind: 'complete' };
+      const { id, created, model, provider } = head;
+      return toChunks(result).map((chunk) => ({ ...chunk, id, created, model, provider }));
+    },
+    cancel() {
+      end ??= { kind: 'cancelled' };
+    },
+  };
+}
+
+/**
+ * A stream on its way to the client: pulled, through the steps, encoded, with an honest end. Its states:
+ * - `opened`: nothing was delivered
+ * - `flowing`: chunks are delivered as they are pulled
+ * - `closed`: the end was delivered, or nobody wants it
+ */
+export class Delivery {
+  readonly #run: CallRun;
+  readonly #response: StreamedResponse;
+  readonly #steps: StepChain;
+  /**
+   * Bytes pass through untouched where the upstream's events are the client's chunks, and no step needs to see them.
+   */
+  readonly #passesThrough: boolean;
+  #state: 'opened' | 'flowing' | 'closed' = 'opened';
+
+  constructor(run: CallRun, ask: Ask, response: ModelResponse) {
+    this.#run = run;
+    this.#response = response.kind === 'stream' ? response : streamOf(response);
+    this.#steps = new StepChain(stepsOf(run, ask));
+    if (mayCiteLate(run, ask)) run.call.encoder.expectCitations?.();
+    this.#passesThrough = this.#steps.isEmpty && this.#response.pullBytes !== undefined;
+  }
+
+  /**
+   * @returns the next bytes, possibly none; null after the last
+   * @throws GatewayError where the response was cut and the option `streams.onCut` says `close`
+   */
+  async next(): Promise<Uint8Array<ArrayBuffer> | null> {
+    if (this.#state === 'closed') return null;
+    const first = this.#state === 'opened' ? this.#debugFrames() : '';
+    this.#state = 'flowing';
+    let bytes: Uint8Array<ArrayBuffer>;
+    try {
+      bytes = await this.#pull();
+    } catch (error) {
+      // A step has refused what it saw.
+      if (!this.#isOpen()) return null;
+      this.#response.cancel();
+      const end: ResponseEnd = { kind: 'failed', error };
+      this.#steps.abandon(end);
+      return this.#close(end, encoder.encode(first));
+    }
+    if (!this.#isOpen()) return null;
+    if (first !== '') bytes = joinBytes([encoder.encode(first), bytes]);
+    return this.#response.end === null ? bytes : this.#close(this.#response.end, bytes);
+  }
+
+  /** The client has left: settles what was received. */
+  stop(): void {
+    if (!this.#isOpen()) return;
+    this.#state = 'closed';
+    this.#response.cancel();
+    if (!this.#steps.isEmpty) this.#steps.abandon({ kind: 'cancelled' });
+    this.#run.finish({ outcome: 'cancelled', status: 499, error: null });
+  }
+
+  /**
+   * The call was stopped while nobody read: settles what was received.
+   * @returns what says so to somebody who reads on
+   * @throws GatewayError where the option `streams.onCut` says `close`
+   */
+  cut(error: unknown): Uint8Array<ArrayBuffer> | null {
+    if (!this.#isOpen()) return null;
+    this.#response.cancel();
+    if (!this.#steps.isEmpty) this.#steps.abandon({ kind: 'failed', error });
+    return this.#close({ kind: 'failed', error }, new Uint8Array(0));
+  }
+
+  #isOpen(): boolean {
+    return this.#state !== 'closed';
+  }
+
+  async #pull(): Promise<Uint8Array<ArrayBuffer>> {
+    const { encoder: toClient } = this.#run.call;
+    if (this.#passesThrough) return (this.#response.pullBytes as NonNullable<StreamedResponse['pullBytes']>)(toClient);
+    const pulled = await this.#response.pull();
+    let chunks = this.#steps.isEmpty ? pulled : await this.#steps.push(pulled);
+    const { end } = this.#response;
+    if (end !== null && !this.#steps.isEmpty) chunks = [...chunks, ...(await this.#steps.end(end))];
+    let text = '';
+    for (const chunk of chunks) text += toClient.chunk(chunk);
+    return encoder.encode(text);
+  }
+
+  #close(end: ResponseEnd, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | null {
+    this.#state = 'closed';
+    const run = this.#run;
+    const { encoder: toClient } = run.call;
+    const { head } = this.#response;
+    if (end.kind === 'complete') {
+      run.finish({ outcome: 'ok', status: 200, error: null });
+      return joinBytes([bytes, encoder.encode(toClient.finish(head, reportedEnd(run)))]);
+    }
+    if (end.kind === 'cancelled' || hasLeft(end.error)) {
+      run.finish({ outcome: 'cancelled', status: 499, error: null });
+      return null;
+    }
+    const target = servingTarget(run);
+    const shown = withoutWithheld(run.hooks, toGatewayError(end.error, target));
+    run.finish({ outcome: 'cut', status: shown.status, error: { type: shown.errorType, message: shown.message } });
+    if (run.deps.streams.onCut === 'close') throw shown;
+    return joinBytes([bytes, encoder.encode(toClient.fail(head, inBand(run, end.error, shown), reportedEnd(run)))]);
+  }
+
+  #debugFrames(): string {
+    const { call, sentBodies } = this.#run;
+    return sentBodies
+      .splice(0)
+      .map((body) => call.encoder.debug(this.#response.head, body))
+      .join('');
+  }
+}
+
+function reportedEnd(run: CallRun): ReportedEnd {
+  const metadata = run.metadata();
+  return metadata === undefined ? { usage: run.usage() } : { usage: run.usage(), metadata };
+}
+
+/** The target that the client hears from, as far as one served. */
+function servingTarget({ generations }: CallRun): Target | null {
+  return generations.findLast(({ target }) => target !== null)?.target ?? null;
+}
+
+/**
+ * What a client that has been sent a keep-alive comment gets, when no target could serve.
+ * @returns null: nobody is there to read it
+ * @throws GatewayError where the option `streams.onCut` says `close`
+ */
+export function failureFrames(run: CallRun, error: unknown): string | null {
+  if (hasLeft(error)) return null;
+  run.noteRefusal(error);
+  const { call, deps, generations } = run;
+  const first = generations.at(-1)?.plan?.targets[0] ?? null;
+  const shown = withoutWithheld(run.hooks, toGatewayError(error, first));
+  if (deps.streams.onCut === 'close') throw shown;
+  const head: ResponseHead = {
+    id: call.id,
+    created: call.created,
+    model: first?.endpoint.modelSlug ?? call.ask.request.model ?? '',
+    provider: first?.providerName ?? '',
+  };
+  const metadata = run.metadata();
+  return call.encoder.fail(head, inBand(run, error, shown), metadata === undefined ? {} : { metadata });
+}
+
+/**
+ * The error object of a stream that broke after its first event. Agents call again after `type: 'server_error'`, others
+ * after a message that begins with "Provider returned error".
+ */
+function inBand({ hooks }: CallRun, error: unknown, shown: GatewayError): ErrorBody['error'] {
+  const isProviders = error instanceof UpstreamError || shown.cause instanceof UpstreamError;
+  const code = error instanceof UpstreamError && error.fault !== 'operator' ? error.providerCode : undefined;
+  const providerCode = isWithheld(hooks, code) ? undefined : code;
+  return {
+    code: shown.status,
+    type: shown.status >= 500 || shown.status === 408 ? 'server_error' : shown.errorType,
+    message: isProviders ? `Provider returned error: ${shown.message}` : shown.message,
+    metadata: {
+      error_type: shown.errorType,
+      ...(providerCode === undefined ? {} : { provider_code: providerCode }),
+      // A stream has no header `Retry-After` any more.
+      ...(shown.retryAfterMs === undefined ? {} : { retry_after_ms: shown.retryAfterMs }),
+    },
+  };
+}

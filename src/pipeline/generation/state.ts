@@ -1,0 +1,187 @@
+import { UpstreamError } from '../../base/http/upstream-error.ts';
+import { CallAborted } from '../../call/abort.ts';
+import type { Ask } from '../../call/ask.ts';
+import type { Call } from '../../call/call.ts';
+import type {
+  GenerationLog,
+  GenerationOutcome,
+  GenerationTimes,
+  Receipt,
+  ResponseEnd,
+  ServerToolUse,
+  StreamedResponse,
+} from '../../call/generation.ts';
+import type { Plan, Target } from '../../call/plan.ts';
+import type { AttemptTrace } from '../../call/trace.ts';
+import type { ChatRequest, FinishReason, Usage } from '../../schema/chat/chat.ts';
+import { toGatewayError } from '../attempt/failure.ts';
+import { observeEnd } from '../attempt/observe.ts';
+import type { GenerateDeps } from '../deps.ts';
+import { learnOutput } from '../money/expected-cost.ts';
+import { type HoldShare, type Spent, spentOnFailures } from '../money/hold-share.ts';
+import type { Conversation } from '../plan/conversation.ts';
+import { type Received, receiptOf, receiptOfFailures } from './receipt.ts';
+
+/** How a generation ended, and what was counted until then. */
+export interface GenerationEnding {
+  end: ResponseEnd;
+  /** What was received from the provider; null: no target served. */
+  received: Received | null;
+  finishReason: FinishReason | null;
+  nativeFinishReason: string | null;
+  /** As the provider named it; null: it has not. */
+  serviceTier: string | null;
+}
+
+/**
+ * One upstream response while it comes into being: every stage adds what it has found out. Settled exactly once: then
+ * its money is booked, the health of its endpoint and its conversation are taught, and its log does not change any
+ * more.
+ */
+export class GenerationState implements GenerationLog {
+  readonly ask: Ask;
+  readonly attempts: AttemptTrace[] = [];
+  readonly serverTools: ServerToolUse[] = [];
+  readonly times: GenerationTimes;
+  plan: Plan | null = null;
+  target: Target | null = null;
+  heldNanoUsd = 0;
+  finishReason: FinishReason | null = null;
+  nativeFinishReason: string | null = null;
+  serviceTier: string | null = null;
+  outcome: GenerationOutcome | null = null;
+  status: number | null = null;
+  receipt: Receipt | null = null;
+  readonly #deps: GenerateDeps;
+  readonly #time: Call['time'];
+  readonly #onSettled: () => void;
+  /** Stops its stream; null: it has none. */
+  #stream: Pick<StreamedResponse, 'cancel'> | null = null;
+  #share: HoldShare | null = null;
+  /** As it was sent to the target that serves. */
+  #sent: Ask;
+  #conversation: Conversation | null = null;
+
+  /** @param onSettled  is called once, after the generation was settled */
+  constructor(deps: GenerateDeps, time: Call['time'], ask: Ask, onSettled: () => void) {
+    this.#deps = deps;
+    this.#time = time;
+    this.ask = this.#sent = ask;
+    this.#onSettled = onSettled;
+    this.times = {
+      startedAtMs: time.now(),
+      plannedAtMs: null,
+      heldAtMs: null,
+      sentAtMs: null,
+      firstTokenAtMs: null,
+      endedAtMs: null,
+    };
+  }
+
+  get request(): ChatRequest {
+    return this.ask.request;
+  }
+
+  get askedFor(): readonly ChatRequest[] {
+    return this.ask.askedFor;
+  }
+
+  planned(plan: Plan, conversation: Conversation): void {
+    this.plan = plan;
+    this.#conversation = conversation;
+    this.times.plannedAtMs = this.#time.now();
+  }
+
+  /** @param plan  what is left of it: the targets that can be paid for */
+  held(plan: Plan, share: HoldShare): void {
+    this.plan = plan;
+    this.#share = share;
+    this.heldNanoUsd = share.heldNanoUsd;
+    this.times.heldAtMs = this.#time.now();
+  }
+
+  /** A target serves: its first token, or its complete response, is here. @param ask  as it was sent */
+  served(target: Target, ask: Ask): void {
+    this.target = target;
+    this.#sent = ask;
+    this.times.firstTokenAtMs = this.#time.now();
+    this.times.sentAtMs = this.attempts[0]?.startedAtMs ?? null;
+  }
+
+  /** Its stream is open: it is settled when that ends. */
+  streams(stream: Pick<StreamedResponse, 'cancel'>): void {
+    this.#stream = stream;
+  }
+
+  /** Nobody wants the rest of its stream. */
+  stop(): void {
+    if (this.outcome === null) this.#stream?.cancel();
+  }
+
+  /** No target serves. Books what failed attempts have cost. */
+  failed(error: unknown): void {
+    this.times.sentAtMs = this.attempts[0]?.startedAtMs ?? null;
+    const end: ResponseEnd = hasLeft(error) ? { kind: 'cancelled' } : { kind: 'failed', error };
+    this.settle({ end, received: null, finishReason: null, nativeFinishReason: null, serviceTier: null });
+  }
+
+  /** Books what was spent, once. */
+  settle({ end, received, finishReason, nativeFinishReason, serviceTier }: GenerationEnding): void {
+    if (this.outcome !== null) return;
+    const { target } = this;
+    this.outcome = outcomeOf(end, target !== null);
+    this.status = statusOf(end, target);
+    // The client was told of the error as the last thing.
+    this.finishReason = finishReason ?? (this.outcome === 'cut' ? 'error' : null);
+    this.nativeFinishReason = nativeFinishReason;
+    this.serviceTier = serviceTier;
+    this.heldNanoUsd = Math.max(this.heldNanoUsd, this.#share?.heldNanoUsd ?? 0);
+    const failures = spentOnFailures(this.attempts);
+    this.receipt =
+      target === null || received === null
+        ? receiptOfFailures(failures)
+        : receiptOf(this.#sent, target, received, failures);
+    this.#share?.settle(spentIn(this.receipt, target, failures));
+    const { outputEstimates } = this.#deps;
+    if (outputEstimates !== null && target !== null && received !== null)
+      learnOutput(outputEstimates, this.#sent.request, target, this.receipt);
+    const nowMs = this.#time.now();
+    this.times.endedAtMs = nowMs;
+    if (target !== null) this.#teach(target, end, received?.usage ?? null, nowMs);
+    this.#onSettled();
+  }
+
+  /** What the response says of the endpoint, and for the rest of the conversation. */
+  #teach(target: Target, end: ResponseEnd, usage: Usage | null, nowMs: number): void {
+    const isStream = this.request.stream === true;
+    const attempt = end.kind === 'complete' ? this.attempts.findLast(({ status }) => status === 200) : undefined;
+    const speed = attempt && usage !== null ? { attempt, usage, isStream } : null;
+    const isProvidersFault =
+      end.kind === 'failed' && end.error instanceof UpstreamError && end.error.fault !== 'caller';
+    observeEnd(this.#deps, target, isProvidersFault ? 'failed' : 'ok', speed, nowMs);
+    if (end.kind !== 'failed') this.#conversation?.keep(this.plan as Plan, target, usage);
+  }
+}
+
+function spentIn({ servedNanoUsd }: Receipt, target: Target | null, failures: Spent): Spent {
+  return target?.isByok
+    ? { ...failures, byokNanoUsd: failures.byokNanoUsd + servedNanoUsd }
+    : { ...failures, operatorNanoUsd: failures.operatorNanoUsd + servedNanoUsd };
+}
+
+function outcomeOf(end: ResponseEnd, hasServed: boolean): GenerationOutcome {
+  if (end.kind === 'complete') return 'ok';
+  if (end.kind === 'cancelled') return 'cancelled';
+  return hasServed ? 'cut' : 'failed';
+}
+
+function statusOf(end: ResponseEnd, target: Target | null): number {
+  if (end.kind === 'complete') return 200;
+  if (end.kind === 'cancelled') return 499;
+  return toGatewayError(end.error, target).status;
+}
+
+/** Whether an error is that the client has left. */
+export function hasLeft(error: unknown): error is CallAborted {
+  return error instanceof CallAborted && error.why === 'client_left';
+}

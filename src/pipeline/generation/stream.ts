@@ -1,0 +1,178 @@
+import type { Clock } from '../../base/clock.ts';
+import type { ResponseEnd, StreamedResponse } from '../../call/generation.ts';
+import type { ResponseEncoder, ResponseHead } from '../../call/response-encoder.ts';
+import type { ChatChunk } from '../../schema/chat/chunk.ts';
+import type { OpenStream } from '../attempt/attempt.ts';
+import { OpenSecrets } from '../secrets/open-secrets.ts';
+import { ChunkCollector, type ChunkOutput, Passthrough } from '../stream/chunk-output.ts';
+import { badStream, choiceWatch } from '../stream/events.ts';
+import { StreamProgress } from '../stream/progress.ts';
+import { type StreamMeter, StreamReader } from '../stream/reader.ts';
+
+/** How long a complete stream may keep its upstream waiting for usage or the sentinel. */
+const trailingUsageTimeoutMs = 5000;
+/** How much of an upstream is read after its end, so that its connection can be used again. */
+const drainBytes = 16 * 1024;
+/** How long that may take. */
+const drainMs = 1000;
+/**
+ * Where nobody has read on for so long, the provider may have gone on: fast ones make thousands of tokens a second. Who
+ * waits for the next event reads all the time.
+ */
+const stalledMs = 20;
+
+export interface GenerationStreamInput {
+  head: ResponseHead;
+  open: OpenStream;
+  clock: Clock;
+  /** Between two events. */
+  idleMs: number;
+  /** true: the upstream's bytes may be forwarded, since its events are our chunks. */
+  mayForward: boolean;
+  /** true: the provider goes on generating when the stream is closed. */
+  generatesOn: boolean;
+  /** Is called once, when the stream has ended, however. */
+  onEnd: (end: ResponseEnd, meter: StreamMeter) => void;
+}
+
+/** The opened stream of the target that serves: pulled, counted, ended honestly. */
+export class GenerationStream implements StreamedResponse {
+  readonly kind = 'stream';
+  readonly head: ResponseHead;
+  readonly pullBytes?: (encoder: ResponseEncoder) => Promise<Uint8Array<ArrayBuffer>>;
+  readonly #input: GenerationStreamInput;
+  readonly #progress: StreamProgress;
+  readonly #reader: StreamReader;
+  readonly #secrets: OpenSecrets;
+  #collector: ChunkCollector | null = null;
+  #passthrough: Passthrough | null = null;
+  #hasStarted = false;
+  /** When the last choice was finished. */
+  #trailingSinceMs: number | null = null;
+  #isReported = false;
+  #isReading = false;
+  #readAtMs: number;
+
+  constructor(input: GenerationStreamInput) {
+    const { head, open, mayForward } = input;
+    this.head = head;
+    this.#input = input;
+    this.#readAtMs = input.clock.monotonic();
+    this.#progress = new StreamProgress(choiceWatch(open.expectedChoices));
+    this.#secrets = new OpenSecrets(open.redactor);
+    this.#reader = new StreamReader(open.events, open.redactor, this.#secrets, this.#progress);
+    if (mayForward) this.pullBytes = (encoder) => this.#pullBytes(encoder);
+  }
+
+  get end(): ResponseEnd | null {
+    return this.#progress.end;
+  }
+
+  async pull(): Promise<readonly ChatChunk[]> {
+    this.#collector ??= new ChunkCollector(this.head);
+    await this.#advance(this.#collector);
+    return this.#collector.take();
+  }
+
+  cancel(): void {
+    this.#progress.cancel();
+    this.#report();
+  }
+
+  async #pullBytes(encoder: ResponseEncoder): Promise<Uint8Array<ArrayBuffer>> {
+    this.#passthrough ??= new Passthrough(this.head, encoder, this.#input.open.redactor, this.#secrets);
+    await this.#advance(this.#passthrough);
+    return this.#passthrough.take();
+  }
+
+  /** Takes the events up to the first token, then buffer by buffer. */
+  async #advance(out: ChunkOutput & { begin?(size: number): void }): Promise<void> {
+    const { open } = this.#input;
+    try {
+      if (!this.#hasStarted) {
+        this.#hasStarted = true;
+        this.#reader.first(open.first, out);
+        // Not to be kept for as long as the stream is open.
+        open.first = [];
+      } else {
+        const buffer = open.events === null ? null : await this.#read(open.events);
+        out.begin?.(buffer?.length ?? 0);
+        if (this.end !== null) return;
+        if (buffer !== null) this.#reader.push(buffer, out);
+        else {
+          this.#reader.flush(out);
+          this.#progress.sourceEnded();
+        }
+      }
+    } catch (error) {
+      out.begin?.(0);
+      this.#progress.sourceFailed(error);
+    }
+    if (this.end !== null) this.#report();
+  }
+
+  async #read({ source }: NonNullable<OpenStream['events']>): Promise<Uint8Array | null> {
+    const { open, clock, idleMs } = this.#input;
+    open.watchdog.arm(Math.min(this.#trailingLeftMs(), idleMs), 'the next event');
+    this.#isReading = true;
+    const buffer = await source.read();
+    this.#isReading = false;
+    this.#readAtMs = clock.monotonic();
+    open.watchdog.disarm();
+    return buffer;
+  }
+
+  /** From the end of the last choice, not from the latest buffer: what comes after it may go on for ever. */
+  #trailingLeftMs(): number {
+    if (this.#progress.phase !== 'trailing') {
+      this.#trailingSinceMs = null;
+      return Number.POSITIVE_INFINITY;
+    }
+    const nowMs = this.#input.clock.monotonic();
+    this.#trailingSinceMs ??= nowMs;
+    const leftMs = this.#trailingSinceMs + trailingUsageTimeoutMs - nowMs;
+    if (leftMs <= 0) throw badStream('The provider did not end its response.');
+    return leftMs;
+  }
+
+  /** Reports the end, once, and lets go of the upstream. */
+  #report(): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
+    const end = this.end as ResponseEnd;
+    const { open, clock, generatesOn, onEnd } = this.#input;
+    const { meter } = this.#reader;
+    meter.isComplete = end.kind === 'complete';
+    if (!meter.isComplete) {
+      meter.mayBeLonger = generatesOn || (!this.#isReading && clock.monotonic() - this.#readAtMs >= stalledMs);
+      open.close();
+    }
+    onEnd(end, meter);
+    if (end.kind === 'complete') this.#drain();
+  }
+
+  /** Reads what little an upstream sends after its end: a connection that was read to its end can be used again. */
+  #drain(): void {
+    const { open, clock } = this.#input;
+    if (open.events === null) {
+      open.close();
+      return;
+    }
+    const { source } = open.events;
+    const stop = clock.after(drainMs, () => open.close());
+    const readOn = async () => {
+      for (let left = drainBytes; left > 0; ) {
+        const buffer = await source.read();
+        if (buffer === null) break;
+        left -= buffer.length;
+      }
+    };
+    void readOn()
+      // The response is complete. How its connection ends concerns nobody.
+      .catch(() => undefined)
+      .finally(() => {
+        stop();
+        open.close();
+      });
+  }
+}

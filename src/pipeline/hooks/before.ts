@@ -1,0 +1,61 @@
+import { type Ask, type Revised, revised, withRequest } from '../../call/ask.ts';
+import type { ActiveHook } from '../call/active-hooks.ts';
+import { withVariantServed } from '../call/plugin-variant.ts';
+import type { CallRun } from '../call/run.ts';
+import type { PipelineDeps } from '../deps.ts';
+import { offerServerTools, offersServerTools } from '../server-tools/offer.ts';
+import { HookOfCall } from './context.ts';
+
+/**
+ * Asks guardrails and plugins what they make of a request, before it is routed.
+ * @returns the request as they changed it
+ * @throws GatewayError invalid_request (400) for what this gateway cannot do; whatever a hook refuses with
+ */
+export function screen(run: CallRun): Ask | Promise<Ask> {
+  const { deps, call, hooks } = run;
+  checkAvailable(deps, call.ask);
+  return hooks.length === 0 ? call.ask : askedHooks(run);
+}
+
+async function askedHooks(run: CallRun): Promise<Ask> {
+  const { sessionId } = run.call;
+  let { ask } = run.call;
+  // A header may name the session as well: guardrails look at it where a field would have it.
+  if (run.isGuarded && sessionId !== null && ask.request.session_id === undefined)
+    ask = withRequest(ask, { ...ask.request, session_id: sessionId });
+  let isScreened = !run.isGuarded;
+  const acting: ActiveHook[] = [];
+  for (const active of run.hooks) {
+    if (!isScreened && !active.isGuardrail) {
+      run.noteScreened(ask.request.session_id ?? null, ask.request);
+      isScreened = true;
+    }
+    const served =
+      active.variant === null ? { hook: active, ask } : await withVariantServed(run.deps, run.call, active, ask);
+    if (served === null) continue;
+    const { hook } = served;
+    ask = served.ask;
+    acting.push(hook);
+    if (hook.hooks.before === undefined) continue;
+    const given = ask;
+    const asked = new HookOfCall(run, hook, 'before', given);
+    const made = await asked.outcome<Revised>(given.request, () => hook.hooks.before?.(given.request, asked.context));
+    ask = revised(given, made);
+  }
+  run.hooks = acting;
+  if (!isScreened) run.noteScreened(ask.request.session_id ?? null, ask.request);
+  return ask;
+}
+
+/**
+ * Refuses a tool that would run here and is not available, and a transform that there is not: nothing is silently
+ * ignored.
+ * @throws GatewayError invalid_request (400)
+ */
+export function checkAvailable(
+  { serverTools, shortener }: Pick<PipelineDeps, 'serverTools' | 'shortener'>,
+  ask: Ask,
+): void {
+  if (offersServerTools(ask.request)) offerServerTools(ask.request, serverTools);
+  shortener?.asked(ask);
+}

@@ -1,0 +1,130 @@
+import type { Ask } from '../../call/ask.ts';
+import type { ResponseStep } from '../../call/hooks.ts';
+import { outputItemOf } from '../../call/output-item.ts';
+import { chunkFolder, toChunks } from '../../formats/chunks.ts';
+import { hidesReasoning, reasoningFilter } from '../../formats/reasoning.ts';
+import type { ChatResult } from '../../schema/chat/chat.ts';
+import type { ChatChunk } from '../../schema/chat/chunk.ts';
+import type { CallRun } from '../call/run.ts';
+import { annotate } from '../citations/annotate.ts';
+import { mayNeedSearch } from '../server-tools/hosted-search.ts';
+import { offersServerTools } from '../server-tools/offer.ts';
+import { guardedSteps } from './plugin-steps.ts';
+import type { StepChain } from './step-chain.ts';
+
+const none: readonly ResponseStep[] = [];
+
+/**
+ * The steps that a response goes through on its way to the client. Hooks that were asked first come last, so that
+ * guardrails judge what the client would get.
+ */
+export function stepsOf(run: CallRun, ask: Ask): readonly ResponseStep[] {
+  const steps = actingSteps(run, ask);
+  return run.capture === null ? steps : [...steps, run.capture.step];
+}
+
+/** Whether citations of a text may come after the text has ended. What guardrails annotate stands by itself then. */
+export function mayCiteLate({ deps, hooks, annotations, foundPages }: CallRun, ask: Ask): boolean {
+  return (
+    annotations.length > 0 ||
+    foundPages.length > 0 ||
+    hooks.some(({ isGuardrail, hooks: { wrap, steps } }) => !isGuardrail && (wrap ?? steps) !== undefined) ||
+    (deps.searchEngines.length > 0 && mayUseServerTools(deps, ask))
+  );
+}
+
+function mayUseServerTools(deps: CallRun['deps'], ask: Ask): boolean {
+  return offersServerTools(ask.request) || mayNeedSearch(deps, ask);
+}
+
+function actingSteps(run: CallRun, ask: Ask): readonly ResponseStep[] {
+  const { deps, hooks, annotations, foundPages } = run;
+  const hides = hidesReasoning(ask.request);
+  const mayUseTools = mayUseServerTools(deps, ask);
+  if (hooks.length === 0 && !mayUseTools) return hides ? [withoutReasoning()] : none;
+  const reversed = hooks.toReversed();
+  const stepsFor = (guardrails: boolean) =>
+    reversed.flatMap((hook) =>
+      hook.isGuardrail === guardrails && hook.hooks.steps ? guardedSteps(run, hook, ask) : none,
+    );
+  const guarding = stepsFor(true);
+  const mayAnnotate =
+    mayUseTools ||
+    annotations.length > 0 ||
+    foundPages.length > 0 ||
+    hooks.some(({ hooks: { wrap, steps } }) => wrap || steps);
+  const sources = {
+    found: foundPages,
+    mayFindMore: mayUseTools && deps.searchEngines.length > 0,
+    mostCharacters: deps.citationCharacters,
+  };
+  return [
+    ...stepsFor(false),
+    ...(mayAnnotate ? [annotate(annotations, sources)] : []),
+    ...(hides ? [withoutReasoning()] : []),
+    ...guarding,
+    ...(guarding.length > 0 ? [withoutUnseen] : []),
+  ];
+}
+
+/** Items with nothing to judge: they are the caller's own, or only their provider can read them. */
+const passing: readonly unknown[] = ['message', 'compaction', 'compaction_summary'];
+
+/**
+ * Takes out the items of a Responses upstream that no chunk has a place for, such as a `web_search_call`: a guardrail
+ * cannot see what is in them.
+ */
+const withoutUnseen: ResponseStep = {
+  push(chunk) {
+    const isUnseen = chunk.choices.some(({ delta }) => {
+      const of = outputItemOf(delta);
+      return of?.isOpaque === true && (of.event !== undefined || !passing.includes(of.item.type));
+    });
+    return isUnseen ? [] : [chunk];
+  },
+};
+
+function withoutReasoning(): ResponseStep {
+  const filter = reasoningFilter();
+  return {
+    push(chunk) {
+      const left = filter.without(chunk);
+      return left === null ? [] : [left];
+    },
+  };
+}
+
+/**
+ * A complete response through the steps.
+ * @returns the same object where they left every chunk as it is
+ * @throws what a step throws
+ */
+export async function throughSteps(result: ChatResult, steps: StepChain): Promise<ChatResult> {
+  const chunks = toChunks(result);
+  let passed: readonly ChatChunk[];
+  try {
+    passed = [...(await steps.push(chunks)), ...(await steps.end({ kind: 'complete' }))];
+  } catch (error) {
+    steps.abandon({ kind: 'failed', error });
+    throw error;
+  }
+  const isSame = passed.length === chunks.length && passed.every((chunk, at) => chunk === chunks[at]);
+  return isSame ? result : folded(result, chunks, passed);
+}
+
+/** Chunks as a result. Where the steps have left none, the result is there without choices' contents. */
+function folded(result: ChatResult, given: readonly ChatChunk[], passed: readonly ChatChunk[]): ChatResult {
+  const folder = chunkFolder();
+  for (const chunk of passed) folder.add(chunk);
+  const { choices: _choices, ...head } = result;
+  return { ...head, ...changedHead(given[0], passed[0]), choices: folder.result()?.choices ?? [] };
+}
+
+/** Fields beside the choices that a step has changed or taken out: every chunk has them. */
+function changedHead(given: ChatChunk | undefined, passed: ChatChunk | undefined): Record<string, unknown> {
+  const changed: Record<string, unknown> = {};
+  if (given === undefined || passed === undefined) return changed;
+  for (const name of Object.keys(given))
+    if (name !== 'choices' && passed[name] !== given[name]) changed[name] = passed[name];
+  return changed;
+}

@@ -1,0 +1,89 @@
+import type { UpstreamError } from '../../base/http/upstream-error.ts';
+import type { Ask } from '../../call/ask.ts';
+import type { Endpoint } from '../../call/model.ts';
+import type { Target } from '../../call/plan.ts';
+import { takesReasoning } from '../../pricing/ceiling.ts';
+import { estimateUsage } from '../../pricing/estimate.ts';
+import { isPlausiblePrompt } from '../../pricing/plausible.ts';
+import { type Cost, pricesUpTo, priceUsage } from '../../pricing/price.ts';
+import { boundPrompt } from '../../pricing/prompt-bound.ts';
+import type { ChatRequest, Usage } from '../../schema/chat/chat.ts';
+import type { AttemptDeps } from '../deps.ts';
+
+/** What usage costs at an endpoint; null: its price is not known. */
+export function costAt({ pricing }: Endpoint, usage: Usage, ask: Ask): Cost | null {
+  if (pricing === null) return null;
+  // Few charge pictures each; for the others nobody counts them.
+  return priceUsage(usage, pricing, pricing.imagePicoUsd ? boundPrompt(ask).images : 0);
+}
+
+/**
+ * The most that an attempt at a held target costs when it has made no more than so many tokens: the hold, less the
+ * price of the output that was not made. So everything else stays at its bound: prompt, media, cache writes, searches.
+ * @returns integer nano-USD
+ */
+export function mostCost({ ceilingNanoUsd = 0, mostTokens, endpoint }: Target, completionTokens: number): number {
+  if (mostTokens === undefined || endpoint.pricing === null) return ceilingNanoUsd;
+  const unused = Math.max(mostTokens.completionTokens - completionTokens, 0);
+  const prices = pricesUpTo(endpoint.pricing, mostTokens.promptTokens);
+  const cheapest = Math.min(...prices.map(({ completionPicoUsd }) => completionPicoUsd));
+  return Math.max(ceilingNanoUsd - Number((BigInt(unused) * BigInt(cheapest)) / 1000n), 0);
+}
+
+/**
+ * Statuses with which a proxy says that it waited for the provider in vain: the provider may have gone on, and charges.
+ */
+const gaveUpWaiting = new Set([408, 504, 524]);
+
+/**
+ * What an attempt costs that has brought nothing, integer nano-USD.
+ * - What the provider reported with its failure, where that can be; else the larger of what it reported and of what follows.
+ * - Nothing where the provider refused by an error status, or never got the request.
+ * - Else the prompt; and the whole hold where a complete response may have been made: JSON, reasoning that nobody saw, or a
+ *   provider that goes on without its client.
+ * @param ask         as it was sent
+ * @param error       why it failed: an UpstreamError, or the reason of an abort
+ * @param isOnItsWay  the provider may have got the request
+ */
+export function costOfFailure(
+  deps: Pick<AttemptDeps, 'provider'>,
+  target: Target,
+  ask: Ask,
+  error: UpstreamError | null,
+  isOnItsWay: boolean,
+): number {
+  const { request } = ask;
+  const isRefused = error?.reason === 'status' && !gaveUpWaiting.has(error.status);
+  const isWhole = request.stream !== true || (!isRefused && (mayReason(target, request) || generatesOn(deps, target)));
+  const reported = error?.usage as Usage | null | undefined;
+  const reportedNanoUsd = reported ? (costAt(target.endpoint, reported, ask)?.totalNanoUsd ?? 0) : 0;
+  // What a stream reports before its first token says nothing of what comes after it.
+  const isFinal = request.stream !== true || !isWhole || error?.reason === 'bad_response';
+  const isKnown = reported ? isFinal && isPlausiblePrompt(reported, request) : false;
+  if (isKnown || !isOnItsWay || error?.isUnsent === true || isRefused) return reportedNanoUsd;
+  return Math.max(reportedNanoUsd, unreportedCost(target, ask, isWhole));
+}
+
+function unreportedCost(target: Target, ask: Ask, isWhole: boolean): number {
+  const { ceilingNanoUsd, endpoint } = target;
+  if (!ceilingNanoUsd) return costAt(endpoint, estimateUsage(ask.request, 0), ask)?.totalNanoUsd ?? 0;
+  return isWhole ? ceilingNanoUsd : mostCost(target, 0);
+}
+
+/** Whether a provider goes on generating when the connection of a stream is closed. */
+export function generatesOn({ provider }: Pick<AttemptDeps, 'provider'>, { endpoint }: Target): boolean {
+  const serving = provider(endpoint.providerSlug);
+  return serving?.dialect.generatesOn?.(serving.quirks) ?? false;
+}
+
+/**
+ * Whether a target may make reasoning tokens that it does not show: the request, its parameters or its prices say so.
+ */
+export function mayReason(
+  { endpoint, reasons }: Target,
+  { reasoning, reasoning_effort: effort }: ChatRequest,
+): boolean {
+  if (reasons || endpoint.pricing?.reasoningPicoUsd !== undefined || takesReasoning(endpoint)) return true;
+  const asked = effort ?? reasoning?.effort ?? null;
+  return asked === null ? reasoning !== undefined : asked !== 'none';
+}

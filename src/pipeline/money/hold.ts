@@ -1,0 +1,283 @@
+import { andThen } from '../../base/async/and-then.ts';
+import { GatewayError } from '../../base/errors.ts';
+import type { Ask } from '../../call/ask.ts';
+import type { Call } from '../../call/call.ts';
+import { emptyPlan, type Plan } from '../../call/plan.ts';
+import { type BudgetLimit, isRefusal, type Refusal } from '../../stores/spending/spending.ts';
+import type { MoneyDeps } from '../deps.ts';
+import {
+  afford,
+  type BudgetScope,
+  budgetScopesOf,
+  type HeldOrNot,
+  isLimited,
+  type NotHeld,
+  type ScopeAmount,
+} from './afford.ts';
+import { HoldShare, inScope, type ScopeHold, type ShareHold, type SharePart, type Spent } from './hold-share.ts';
+
+/** A plan whose targets are all paid for, whichever serves, and its share of the hold. */
+export interface Admitted {
+  plan: Plan;
+  share: HoldShare;
+}
+
+/**
+ * The money held for one client call. All of its generations share one hold, which grows only through the ledger and is
+ * settled once: with what all of them have spent together.
+ */
+export class CallHold implements ShareHold {
+  readonly #deps: MoneyDeps;
+  readonly #call: Call;
+  /** More than one generation may come: which budget scopes there are must not depend on the first plan. */
+  readonly #mayRepeat: boolean;
+  /** The first generation is asking for the money. */
+  #opening: Promise<void> | null = null;
+  #budgets: readonly BudgetLimit[] = [];
+  #scopes: readonly BudgetScope[] = [];
+  /** One in each budget scope; null before the first generation. */
+  #held: readonly ScopeHold[] | null = null;
+  #spent: Spent = { operatorNanoUsd: 0, byokNanoUsd: 0 };
+  #isSettled = false;
+
+  constructor(deps: MoneyDeps, call: Call, mayRepeat: boolean) {
+    this.#deps = deps;
+    this.#call = call;
+    this.#mayRepeat = mayRepeat;
+  }
+
+  /** What is held in all, in the budget scope where that is most; 0 where nothing is limited. Integer nano-USD. */
+  get heldNanoUsd(): number {
+    let most = 0;
+    for (const { reservation } of this.#held ?? []) most = Math.max(most, reservation.nanoUsd);
+    return most;
+  }
+
+  /**
+   * What is booked beyond what was held, in the budget scope where that is most; 0 where nothing is limited. Integer
+   * nano-USD.
+   */
+  get overrunNanoUsd(): number {
+    let most = 0;
+    for (const { budgetScope, reservation } of this.#held ?? [])
+      if (reservation.isLimited) most = Math.max(most, inScope(budgetScope, this.#spent) - reservation.nanoUsd);
+    return most;
+  }
+
+  /** The call was settled: what is held now would never be booked. */
+  get isOver(): boolean {
+    return this.#isSettled;
+  }
+
+  /** What is booked so far, integer nano-USD. */
+  get spentNanoUsd(): number {
+    return this.#spent.operatorNanoUsd + this.#spent.byokNanoUsd;
+  }
+
+  /** What of it was booked for workspaces' own credentials, integer nano-USD. */
+  get byokNanoUsd(): number {
+    return this.#spent.byokNanoUsd;
+  }
+
+  /**
+   * Holds the worst case of one generation, that of its dearest target, against every budget of the workspace and the
+   * limit of the api key: all or none. Targets that do not fit are left out of the plan.
+   * @throws GatewayError payment_required (402) when no target fits; invalid_request (400) when a price that is needed
+   *   is not known; unavailable (503) when the store cannot tell. Nothing is then held for this generation
+   */
+  admit(ask: Ask, plan: Plan, budgets: readonly BudgetLimit[]): Admitted | Promise<Admitted> {
+    // Of several generations that start at once, the first opens the hold, and the others wait for it.
+    if (this.#opening !== null) return this.#opening.then(() => this.admit(ask, plan, budgets));
+    this.#refuseWhenOver();
+    if (this.#held !== null) return this.#admitFurther(ask, plan);
+    const opened = this.#open(ask, plan, budgets);
+    if (!(opened instanceof Promise)) return opened;
+    const settled = () => {
+      this.#opening = null;
+    };
+    this.#opening = opened.then(settled, settled);
+    return opened;
+  }
+
+  #open(ask: Ask, plan: Plan, budgets: readonly BudgetLimit[]): Admitted | Promise<Admitted> {
+    this.#budgets = budgets;
+    this.#scopes = budgetScopesOf(this.#deps, this.#call, plan.targets, budgets, this.#mayRepeat);
+    if (isLimited(this.#call, budgets) && plan.targets.length > 0) {
+      const afforded = afford(this.#deps, ask, plan, this.#scopes, (wanted) => this.#holdFirst(wanted));
+      return andThen(afforded, (one) => this.#opened(one.plan, one.held));
+    }
+    // Nothing is limited, or nothing is planned: what is spent is only counted.
+    const none = this.#scopes.map((budgetScope) => ({ budgetScope, nanoUsd: 0 }));
+    return andThen(this.#holdFirst(none), (held) => {
+      if ('held' in held) return this.#opened(plan, held.held);
+      throw held.refusal.error;
+    });
+  }
+
+  /**
+   * Holds money for something else than a generation, such as a search.
+   * @throws GatewayError payment_required (402), unavailable (503)
+   */
+  async holdExpense(nanoUsd: number): Promise<HoldShare> {
+    if (this.#held === null) {
+      const budgets = await this.#deps.budgetsOf(this.#call.caller);
+      const { share } = await this.admit(this.#call.ask, emptyPlan, budgets);
+      share.settle({ operatorNanoUsd: 0, byokNanoUsd: 0 });
+    }
+    const share = this.#emptyShare();
+    const notHeld = await this.grow(share, () => nanoUsd);
+    if (notHeld) throw notHeld.refusal.errorFor(nanoUsd);
+    this.#refuseWhenOver();
+    return share;
+  }
+
+  /** Books what all generations have spent and frees the rest. Only the first call counts; never throws. */
+  settle(): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    this.#settleAll();
+  }
+
+  #settleAll(): void {
+    const { byokNanoUsd } = this.#spent;
+    for (const { budgetScope, reservation } of this.#held ?? [])
+      reservation.settle({ nanoUsd: inScope(budgetScope, this.#spent), byokNanoUsd });
+  }
+
+  /** What is held after the call was settled would never be booked. */
+  #refuseWhenOver(): void {
+    if (this.#isSettled) throw new GatewayError('internal', 'The call is over');
+  }
+
+  /**
+   * Makes a share cover what it needs in each budget scope: from what is free, then through the ledger.
+   * @param needIn  integer nano-USD
+   * @returns the budget scope that does not have the money; null: the needs are covered
+   * @throws GatewayError unavailable (503) when the store cannot tell; the share is then as it was
+   */
+  async grow(share: HoldShare, needIn: (budgetScope: BudgetScope) => number): Promise<NotHeld | null> {
+    this.#refuseWhenOver();
+    const taken = share.parts.map((part) => {
+      const { budgetScope, reservation, committedNanoUsd } = part.held;
+      const more = Math.max(needIn(budgetScope) - part.needNanoUsd, 0);
+      return { part, more, free: Math.max(reservation.nanoUsd - committedNanoUsd, 0) };
+    });
+    // Taken before the store is asked, so that two generations at once do not take the same money.
+    for (const { part, more } of taken) take(part, more);
+    let isCovered = false;
+    try {
+      for (const { part, more, free } of taken) {
+        const { budgetScope, reservation } = part.held;
+        if (!reservation.isLimited || more <= free) continue;
+        const extended = await reservation.extend(more - free);
+        if (extended.isHeld) continue;
+        if (extended.refusal === null) throw new GatewayError('internal', 'The call is over');
+        return { budgetScope, refusal: beyond(free, extended.refusal) };
+      }
+      isCovered = true;
+      return null;
+    } finally {
+      // What one budget scope has given for nothing stays held, and is freed when the call is settled.
+      // A share that was settled meanwhile has given all of its needs back.
+      if (!isCovered && !share.isSettled) for (const { part, more } of taken) take(part, -more);
+    }
+  }
+
+  /** What of a share was spent; its needs are free again. */
+  book(share: HoldShare, spent: Spent): void {
+    // Too late: what the call has spent is booked.
+    if (this.#isSettled) return;
+    this.#spent.operatorNanoUsd += spent.operatorNanoUsd;
+    this.#spent.byokNanoUsd += spent.byokNanoUsd;
+    for (const { held, needNanoUsd } of share.parts)
+      held.committedNanoUsd += inScope(held.budgetScope, spent) - needNanoUsd;
+  }
+
+  #emptyShare(): HoldShare {
+    return new HoldShare(
+      this,
+      (this.#held ?? []).map((held) => ({ held, needNanoUsd: 0 })),
+    );
+  }
+
+  #opened(plan: Plan, opened: readonly ScopeHold[]): Admitted {
+    this.#held = opened;
+    // The call has ended while the store was asked: nobody else gives the money back.
+    if (this.#isSettled) this.#settleAll();
+    this.#refuseWhenOver();
+    return {
+      plan,
+      share: new HoldShare(
+        this,
+        opened.map((held) => ({ held, needNanoUsd: held.committedNanoUsd })),
+      ),
+    };
+  }
+
+  /** Something is held already: a further generation asks for what is missing. */
+  async #admitFurther(ask: Ask, plan: Plan): Promise<Admitted> {
+    const share = this.#emptyShare();
+    // Nothing is limited, or nothing is planned.
+    if (!isLimited(this.#call, this.#budgets) || plan.targets.length === 0) return { plan, share };
+    const afforded = await afford(this.#deps, ask, plan, this.#scopes, async (amounts) => {
+      const notHeld = await this.grow(share, (budgetScope) => amountIn(amounts, budgetScope));
+      return notHeld ?? { held: share };
+    });
+    return { plan: afforded.plan, share };
+  }
+
+  /** All budget scopes, or none. */
+  #holdFirst(amounts: readonly ScopeAmount[]): HeldOrNot<ScopeHold[]> | Promise<HeldOrNot<ScopeHold[]>> {
+    const [only, ...further] = amounts;
+    if (only === undefined || further.length > 0) return this.#holdEach(amounts);
+    return andThen(this.#holdOne(only), (one) => ('held' in one ? { held: [one.held] } : one));
+  }
+
+  #holdOne({ budgetScope, nanoUsd }: ScopeAmount): HeldOrNot<ScopeHold> | Promise<HeldOrNot<ScopeHold>> {
+    return andThen(this.#deps.spending.hold(budgetScope.scope, nanoUsd), (outcome) =>
+      isRefusal(outcome)
+        ? { budgetScope, refusal: outcome }
+        : { held: { budgetScope, reservation: outcome, committedNanoUsd: nanoUsd } },
+    );
+  }
+
+  async #holdEach(amounts: readonly ScopeAmount[]): Promise<HeldOrNot<ScopeHold[]>> {
+    const held: ScopeHold[] = [];
+    const giveBack = () => {
+      for (const { reservation } of held) reservation.settle({ nanoUsd: 0, byokNanoUsd: 0 });
+    };
+    try {
+      for (const amount of amounts) {
+        const one = await this.#holdOne(amount);
+        if (!('held' in one)) {
+          giveBack();
+          return one;
+        }
+        held.push(one.held);
+      }
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
+    return { held };
+  }
+}
+
+/** Takes money for a share, or gives it back. */
+function take(part: SharePart, nanoUsd: number): void {
+  part.needNanoUsd += nanoUsd;
+  part.held.committedNanoUsd += nanoUsd;
+}
+
+function amountIn(amounts: readonly ScopeAmount[], budgetScope: BudgetScope): number {
+  return amounts.find((amount) => amount.budgetScope === budgetScope)?.nanoUsd ?? 0;
+}
+
+/** What is asked of the store beyond what is free already. */
+function beyond(freeNanoUsd: number, refusal: Refusal): Refusal {
+  return {
+    error: refusal.error,
+    errorFor: (nanoUsd, fittingMaxTokens) => refusal.errorFor(nanoUsd - freeNanoUsd, fittingMaxTokens),
+    availableNanoUsd: refusal.availableNanoUsd + freeNanoUsd,
+  };
+}

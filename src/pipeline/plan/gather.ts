@@ -1,0 +1,90 @@
+import { unlessStopped } from '../../base/async/within.ts';
+import type { Call } from '../../call/call.ts';
+import { type ByokCredential, type Facts, operatorsProviders } from '../../call/facts.ts';
+import type { CatalogView } from '../../catalog/catalog.ts';
+import { type Imposed, nothingImposed } from '../../guardrails/stored.ts';
+import { requestedSlugs, slugsToKnow } from '../../routing/expand.ts';
+import { asksAuto } from '../../routing/routers/choose.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
+import type { BudgetLimit } from '../../stores/spending/spending.ts';
+import type { MoneyDeps, RoutingDeps, WorkspaceDefaults } from '../deps.ts';
+import { Conversation } from './conversation.ts';
+import { defaultModelOf } from './named-models.ts';
+import { shorteningOf } from './shortening.ts';
+
+/** What is read of a workspace. */
+type Read = readonly [readonly ByokCredential[], readonly BudgetLimit[], WorkspaceDefaults, Imposed];
+
+/** What is read before a generation is planned. */
+export interface Gathered {
+  facts: Facts;
+  view: CatalogView;
+  /** The budgets of the workspace, and those that guardrails give to the key. */
+  budgets: readonly BudgetLimit[];
+  /** For a request that names no model; null: there is none. */
+  defaultModel: string | null;
+  conversation: Conversation;
+}
+
+/**
+ * Reads what the plan needs, in parallel.
+ * @throws GatewayError unavailable (503): a budget that cannot be read is not "no budget"; invalid_request (400) where
+ *         no model is named
+ */
+export async function gather(
+  deps: RoutingDeps & Pick<MoneyDeps, 'budgetsOf'>,
+  call: Call,
+  request: ChatRequest,
+): Promise<Gathered> {
+  const { workspaceId, apiKeyHash, models } = call.caller;
+  const reads = [
+    deps.byokCredentials(workspaceId),
+    deps.budgetsOf(call.caller),
+    deps.defaultsOf(workspaceId),
+    deps.imposedOn?.(call.caller) ?? nothingImposed,
+  ] as const;
+  // What is in memory is here at once, and costs no promise: docs/performance.md, "Values instead of promises".
+  const isHere = !reads.some((read) => read instanceof Promise);
+  const [byokCredentials, budgets, defaults, imposed] = isHere ? (reads as unknown as Read) : await Promise.all(reads);
+  const defaultModel = defaultModelOf(defaults, request) ?? deps.defaultModel;
+  const viewed = deps.catalog.view(slugsToKnow(requestedSlugs(request, defaultModel), deps.pluginVariants));
+  const view = viewed instanceof Promise ? await viewed : viewed;
+  const nowMs = deps.clock.now();
+  const conversation = new Conversation(deps, call, request);
+  const isByokOnly = defaults.isByokOnly || call.caller.isByokOnly === true;
+  const { usableProviders, withheldProviders } = operatorsProviders(deps.usableProviders, isByokOnly);
+  const facts: Facts = {
+    health: deps.health.view(nowMs, workspaceId),
+    random: conversation.random,
+    pinned: conversation.pinned,
+    defaultSort: defaults.sort,
+    usableProviders,
+    withheldProviders,
+    byokCredentials,
+    workspaceId,
+    apiKeyHash,
+    mayUseModel: both(models?.allows ?? null, imposed.routing?.mayUseModel ?? null),
+    imposed: imposed.routing,
+    nowMs,
+  };
+  if (deps.shortener !== null) {
+    const shortening = shorteningOf(deps, deps.shortener, call.ask);
+    if (shortening !== null) facts.shortening = shortening;
+  }
+  // A scorer may ask a model, at the operator's expense.
+  const difficulty = isByokOnly ? undefined : deps.difficulty;
+  if (difficulty !== undefined && asksAuto(requestedSlugs(request, defaultModel), { ...deps, view }))
+    facts.difficulty = scored(await unlessStopped(call.signal, () => difficulty(request)));
+  return { facts, view, budgets, defaultModel, conversation };
+}
+
+type MayUse = ((modelSlug: string) => boolean) | null;
+
+function both(one: MayUse, other: MayUse): MayUse {
+  return one === null || other === null ? (one ?? other) : (slug) => one(slug) && other(slug);
+}
+
+function scored(difficulty: number): number {
+  if (typeof difficulty === 'number' && difficulty >= 0 && difficulty <= 1) return difficulty;
+  throw new TypeError('difficulty: expected a number from 0 to 1');
+}

@@ -1,0 +1,54 @@
+import { cleanName } from '../../base/text/clean-text.ts';
+import type { Ask } from '../../call/ask.ts';
+import type { Call } from '../../call/call.ts';
+import type { Plan } from '../../call/plan.ts';
+import { namedSlugs, strategyOf } from '../../routing/expand.ts';
+import { planRoute } from '../../routing/plan.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
+import type { MoneyDeps, RoutingDeps } from '../deps.ts';
+import { type Gathered, gather } from './gather.ts';
+import { readablePlan } from './readable.ts';
+
+/** @throws as `planRoute` */
+export function planOf(deps: RoutingDeps, ask: Ask, { facts, view, defaultModel }: Gathered): Plan {
+  const { brand, pluginVariants, isConfigured, isSandbox, hasOnlySandboxes, builtInProviders, provider, routers } =
+    deps;
+  const providerName = (slug: string) => provider(slug)?.name ?? slug;
+  const plan = planRoute({
+    ask,
+    view,
+    facts,
+    defaultModel,
+    brand,
+    pluginVariants,
+    isConfigured,
+    isSandbox,
+    hasOnlySandboxes,
+    routers,
+    builtInProviders,
+    providerName,
+  });
+  return readablePlan(plan, ask.native, provider);
+}
+
+/** The plan of a request that was not planned: it says what was asked for, and what was excluded. */
+export function unplanned(
+  { brand }: Pick<RoutingDeps, 'brand'>,
+  request: ChatRequest,
+  defaultModel: string | null,
+  excluded: Plan['excluded'] = [],
+): Plan {
+  const slugs = namedSlugs(request, defaultModel);
+  return {
+    requested: cleanName(slugs[0] ?? ''),
+    strategy: strategyOf(slugs, brand),
+    targets: [],
+    excluded,
+    router: null,
+  };
+}
+
+/** The plan of a request at this moment. No provider is asked, and nothing is held. @throws as `gather` and `planOf` */
+export async function planNow(deps: RoutingDeps & Pick<MoneyDeps, 'budgetsOf'>, call: Call, ask: Ask): Promise<Plan> {
+  return planOf(deps, ask, await gather(deps, call, ask.request));
+}

@@ -1,0 +1,159 @@
+import { placeholder, type Redactor, shortestRedacted } from '../../base/secrets.ts';
+import type { ChatChunk, ChunkDelta } from '../../schema/chat/chunk.ts';
+
+/** The end of a text that has come so far, which is the beginning of a secret. */
+interface Open {
+  text: string;
+  /** How much of it was shown. The rest is held back. */
+  shown: number;
+}
+
+/**
+ * Takes out secrets that an upstream splits over several events of a stream. What comes in one event was redacted
+ * before. An end of a text that is the beginning of a secret is held back from its eighth character on, until the next
+ * event shows whether the secret goes on: so of a secret in pieces, fewer characters are shown than a label shows of a
+ * key.
+ */
+export class OpenSecrets {
+  readonly #redactor: Redactor;
+  /** By choice and field. Empty nearly always. */
+  readonly #open = new Map<string, Open>();
+
+  constructor(redactor: Redactor) {
+    this.#redactor = redactor;
+  }
+
+  get isEmpty(): boolean {
+    return this.#open.size === 0;
+  }
+
+  /** Of a text, by `keyOf`; undefined: its end begins no secret. */
+  get(key: string): Readonly<Open> | undefined {
+    return this.#open.get(key);
+  }
+
+  /** Notes an end that was shown, of fewer than eight characters; '': the text ends otherwise. */
+  note(key: string, text: string): void {
+    if (text === '') this.#open.delete(key);
+    else this.#open.set(key, { text, shown: text.length });
+  }
+
+  /** The chunk without secrets, and without an end that is held back. */
+  clean(chunk: ChatChunk): ChatChunk {
+    if (this.#redactor.longest === 0) return chunk;
+    for (const { index, delta, finish_reason } of chunk.choices) {
+      this.#cleanDelta(index, delta);
+      if (finish_reason !== null && !this.isEmpty) this.#release(index, delta);
+    }
+    return chunk;
+  }
+
+  #cleanDelta(index: number, delta: ChunkDelta): void {
+    for (const field of textFields) {
+      const text = delta[field];
+      if (typeof text === 'string' && text !== '') delta[field] = this.#next(keyOf(index, field), text);
+    }
+    const { audio } = delta;
+    if (audio?.transcript) audio.transcript = this.#next(keyOf(index, 'transcript'), audio.transcript);
+    for (const call of delta.tool_calls ?? []) {
+      const called = call.function;
+      if (called?.arguments) called.arguments = this.#next(keyOf(index, call.index), called.arguments);
+    }
+    for (const detail of delta.reasoning_details ?? []) {
+      const key = keyOf(index, `${detail.type} ${detail.index ?? 0}`);
+      if (detail.type === 'reasoning.text' && detail.text) detail.text = this.#next(key, detail.text);
+      if (detail.type === 'reasoning.summary') detail.summary = this.#next(key, detail.summary);
+    }
+  }
+
+  /** @returns what is shown of the text once this piece of it has come */
+  #next(key: string, piece: string): string {
+    const open = this.#open.get(key);
+    if (open === undefined && piece.length < shortestRedacted && this.#openAt(piece) < 0) return piece;
+    let text = (open?.text ?? '') + piece;
+    let shown = open?.shown ?? 0;
+    let out = '';
+    for (let found = this.#find(text); found !== null; found = this.#find(text)) {
+      out += text.slice(shown, Math.max(found.from, shown)) + placeholder;
+      text = text.slice(found.to);
+      shown = 0;
+    }
+    const from = this.#openAt(text);
+    if (from < 0) {
+      this.#open.delete(key);
+      return out + text.slice(shown);
+    }
+    const end = text.slice(from);
+    const shownOfEnd = end.length < shortestRedacted ? end.length : Math.max(shown - from, 0);
+    this.#open.set(key, { text: end, shown: shownOfEnd });
+    return out + text.slice(shown, from + shownOfEnd);
+  }
+
+  /** The first secret in a text. */
+  #find(text: string): { from: number; to: number } | null {
+    let first: { from: number; to: number } | null = null;
+    for (const spelling of this.#redactor.spellings) {
+      const from = text.length < spelling.length ? -1 : text.indexOf(spelling);
+      if (from >= 0 && (first === null || from < first.from)) first = { from, to: from + spelling.length };
+    }
+    return first;
+  }
+
+  /** Where the longest end of a text starts that is the beginning of a secret; -1: none. */
+  #openAt(text: string): number {
+    const { spellings, longest, startsNeedle } = this.#redactor;
+    for (let at = Math.max(text.length - longest + 1, 0); at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code < 128 && startsNeedle[code] === 0) continue;
+      const end = text.slice(at);
+      if (spellings.some((spelling) => spelling.length > end.length && spelling.startsWith(end))) return at;
+    }
+    return -1;
+  }
+
+  /** The choice is finished: what was held back of it is no secret. */
+  #release(index: number, delta: ChunkDelta): void {
+    const start = keyOf(index, '');
+    for (const [key, { text, shown }] of this.#open) {
+      if (!key.startsWith(start)) continue;
+      this.#open.delete(key);
+      if (shown < text.length) append(delta, key.slice(start.length), text.slice(shown));
+    }
+  }
+}
+
+const textFields = ['content', 'reasoning', 'refusal'] as const;
+
+/** Adds text to a delta. @param name  of the text, as in `keyOf` */
+function append(delta: ChunkDelta, name: string, text: string): void {
+  const [field, index] = name.split(' ');
+  switch (field) {
+    case 'content':
+    case 'reasoning':
+    case 'refusal':
+      delta[field] = (delta[field] ?? '') + text;
+      break;
+    case 'transcript':
+      delta.audio = { ...delta.audio, transcript: (delta.audio?.transcript ?? '') + text };
+      break;
+    case 'reasoning.text':
+      delta.reasoning_details = [...(delta.reasoning_details ?? []), { type: field, text, index: Number(index) }];
+      break;
+    case 'reasoning.summary':
+      delta.reasoning_details = [
+        ...(delta.reasoning_details ?? []),
+        { type: field, summary: text, index: Number(index) },
+      ];
+      break;
+    default:
+      delta.tool_calls = [...(delta.tool_calls ?? []), { index: Number(field), function: { arguments: text } }];
+  }
+}
+
+/**
+ * Names a text of a stream: a field of a choice, a reasoning detail by its type and index, or the arguments of the tool
+ * call of that index.
+ */
+export function keyOf(choice: number, field: string | number): string {
+  return `${choice} ${field}`;
+}

@@ -1,0 +1,156 @@
+import { secretsInUrl } from '../../base/http/base-url.ts';
+import { UpstreamError } from '../../base/http/upstream-error.ts';
+import { createRedactor, type Redactor } from '../../base/secrets.ts';
+import type { EncodedRequest } from '../../dialects/dialect.ts';
+import type { Credential, OutgoingRequest, Provider } from '../../providers/provider.ts';
+import type { ChatResult } from '../../schema/chat/chat.ts';
+
+/** Headers whose values say who or what asks, and which responses may well hold. The others may hold a secret. */
+const publicHeaders: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-language',
+  'anthropic-beta',
+  'anthropic-version',
+  'content-type',
+  'http-referer',
+  'openai-beta',
+  'origin',
+  'referer',
+  'user-agent',
+  'x-title',
+]);
+
+const redactors = new WeakMap<Credential, Redactor>();
+const errorRedactors = new WeakMap<Credential, Redactor>();
+
+/**
+ * For what the upstream sends. It takes out the key, the secret parts of the credential, and what its headers and the
+ * query of the provider's address hold. Other parts, such as a region, are words that a response may well hold.
+ */
+export function redactorOf(provider: Provider, credential: Credential): Redactor {
+  let redactor = redactors.get(credential);
+  if (!redactor) {
+    redactor = createRedactor(secretsOf(provider, credential));
+    redactors.set(credential, redactor);
+  }
+  return redactor;
+}
+
+function secretsOf({ credentialShape: shape, baseUrl }: Provider, credential: Credential): string[] {
+  const parts = Object.entries(credential.parts ?? {}).filter(([name]) => shape?.parts[name]?.isSecret !== false);
+  return [
+    credential.secret,
+    ...parts.map(([, value]) => value),
+    ...secretsInHeaders(credential.headers ?? {}),
+    ...secretsInAddress(baseUrl, credential),
+  ];
+}
+
+/**
+ * A private key is several lines, whose ends may be written as two characters. Each line is a part of the secret.
+ * No provider is sent one: only errors are searched for them.
+ */
+function linesOf(value: string): string[] {
+  const lines = value.split(/\r?\n|\\n/).filter((line) => line !== '' && !line.startsWith('-----'));
+  return value.startsWith('-----BEGIN ') ? [lines.join(''), ...lines.filter((line) => line.length >= 16)] : [];
+}
+
+const signedRedactors = new WeakMap<Credential, { token: string; redactor: Redactor }>();
+
+/**
+ * The same, and for a token that `auth` has made of the credential, such as that of a service account: it opens all
+ * that the credential does, for as long as it lives. A signature of one request is not a token.
+ */
+export function redactorOfSigned(context: Context, { headers }: OutgoingRequest): Redactor {
+  const { provider, credential, encoded } = context;
+  const { authorization } = headers;
+  const token = authorization?.startsWith('Bearer ') ? authorization.slice('Bearer '.length) : '';
+  const isMade = token !== '' && token !== credential.secret && headers !== encoded.headers;
+  if (!isMade || Object.values(credential.parts ?? {}).includes(token)) return context.redactor;
+  const known = signedRedactors.get(credential);
+  if (known?.token === token) return known.redactor;
+  const redactor = createRedactor([token, ...secretsOf(provider, credential)]);
+  signedRedactors.set(credential, { token, redactor });
+  return redactor;
+}
+
+type Context = { provider: Provider; credential: Credential; encoded: EncodedRequest; redactor: Redactor };
+
+/**
+ * An upstream may put the key it was sent into its error text. Of an error, which is short, all parts are taken out.
+ */
+export function withoutKeys(error: unknown, credential: Credential, baseUrl: Provider['baseUrl']): unknown {
+  if (!(error instanceof UpstreamError)) return error;
+  let redactor = errorRedactors.get(credential);
+  if (!redactor) {
+    const { secret, parts = {}, headers = {} } = credential;
+    redactor = createRedactor([
+      secret,
+      ...Object.values(parts).flatMap((value) => [value, ...linesOf(value)]),
+      ...Object.values(headers),
+      ...secretsInHeaders(headers),
+      ...secretsInAddress(baseUrl, credential),
+    ]);
+    errorRedactors.set(credential, redactor);
+  }
+  return withoutSecrets(error, redactor);
+}
+
+function secretsInAddress(baseUrl: Provider['baseUrl'], credential: Credential): string[] {
+  try {
+    return secretsInUrl(typeof baseUrl === 'string' ? baseUrl : baseUrl(credential));
+  } catch {
+    // The host app's own function throws: the attempt fails where the request is made, and there is no address.
+    return [];
+  }
+}
+
+/** Takes secrets out of the texts that an error shows. */
+export function withoutSecrets(error: UpstreamError, redactor: Redactor): UpstreamError {
+  const message = redactor.redact(error.message);
+  const providerCode = error.providerCode === undefined ? undefined : redactor.redact(error.providerCode);
+  const raw = error.raw === undefined ? undefined : redactor.redact(error.raw);
+  const failure = error.failure === undefined ? undefined : redactor.redact(error.failure);
+  const isClean = message === error.message && providerCode === error.providerCode && raw === error.raw;
+  if (isClean && failure === error.failure) return error;
+  return error.with({ message, providerCode, raw, failure });
+}
+
+/**
+ * A complete response came without secrets, but for what only its decoding has put together: texts in several parts.
+ */
+export function withoutJoinedSecrets(result: ChatResult, redactor: Redactor): void {
+  for (const { message } of result.choices) {
+    if (typeof message.content !== 'string') continue;
+    const clean = redactor.redact(message.content);
+    if (clean !== message.content) message.content = clean;
+  }
+}
+
+/**
+ * What must not be shown of headers that an operator sends with every request: their values, and what these are made
+ * of, such as the token after `Bearer`, the user and password of `Basic`, and the values of cookies.
+ */
+function secretsInHeaders(headers: Readonly<Record<string, string>>): string[] {
+  return Object.entries(headers)
+    .filter(([name]) => !publicHeaders.has(name.toLowerCase()))
+    .flatMap(([name, value]) => partsOf(name.toLowerCase(), value.trim()));
+}
+
+function partsOf(name: string, value: string): string[] {
+  if (name === 'cookie') return [value, ...value.split(/; */).map((pair) => pair.slice(pair.indexOf('=') + 1))];
+  const [scheme = '', ...rest] = value.split(' ');
+  const token = rest.join(' ').trim();
+  if (token === '') return [value];
+  return [value, token, ...(scheme.toLowerCase() === 'basic' ? userAndPassword(token) : [])];
+}
+
+function userAndPassword(base64: string): string[] {
+  try {
+    const pair = atob(base64);
+    return [pair, pair.slice(pair.indexOf(':') + 1)];
+  } catch {
+    // It is no base64, and so holds nothing else.
+    return [];
+  }
+}

@@ -1,0 +1,133 @@
+import type { Framer } from '../../base/framing/framing.ts';
+import type { Redactor } from '../../base/secrets.ts';
+import { OutputBuffer } from '../../base/text/output.ts';
+import type { ResponseEncoder, ResponseHead } from '../../call/response-encoder.ts';
+import type { ChatChunk } from '../../schema/chat/chunk.ts';
+import type { OpenSecrets } from '../secrets/open-secrets.ts';
+import type { EventReader } from './events.ts';
+import {
+  learnTemplate,
+  matchTemplate,
+  newMatch,
+  noteOpens,
+  type Template,
+  writeMatch,
+} from './passthrough-template.ts';
+
+/** Takes the chunks of an upstream's stream, on one of two ways: as objects, or as bytes in the client's format. */
+export interface ChunkOutput {
+  chunk(chunk: ChatChunk): void;
+  /**
+   * Forwards the event that the framer stands at as bytes.
+   * @returns bytes of output text in it; -1: the event has to be decoded
+   */
+  forward(framer: Framer): number;
+  /** The event that was just decoded is exactly this chunk: the next one like it may be forwarded. */
+  learn(reader: EventReader, chunk: ChatChunk): void;
+}
+
+/** Collects chunks, for steps that need to see objects. */
+export class ChunkCollector implements ChunkOutput {
+  readonly #head: ResponseHead;
+  #chunks: ChatChunk[] = [];
+
+  constructor(head: ResponseHead) {
+    this.#head = head;
+  }
+
+  chunk(chunk: ChatChunk): void {
+    this.#chunks.push(withHead(chunk, this.#head));
+  }
+
+  forward(): number {
+    return -1;
+  }
+
+  learn(): void {}
+
+  take(): readonly ChatChunk[] {
+    const chunks = this.#chunks;
+    this.#chunks = [];
+    return chunks;
+  }
+}
+
+/** A stream whose events keep changing shape is decoded; learning from each would only cost. */
+const maxLearned = 8;
+
+/**
+ * Passthrough: forwards events as bytes. Within a stream, nearly all events differ in one string only. The output
+ * learns the constant bytes around that string from an event that was decoded. Events that match are compared and
+ * copied.
+ */
+export class Passthrough implements ChunkOutput {
+  readonly #head: ResponseHead;
+  readonly #encoder: ResponseEncoder;
+  readonly #redactor: Redactor;
+  readonly #secrets: OpenSecrets;
+  readonly #match = newMatch();
+  #templates: Template[] = [];
+  #learned = 0;
+  #out = new OutputBuffer(1024);
+
+  /**
+   * @param redactor  takes out keys that the upstream echoes: an event that holds one is decoded
+   * @param secrets   those that earlier events have begun
+   */
+  constructor(head: ResponseHead, encoder: ResponseEncoder, redactor: Redactor, secrets: OpenSecrets) {
+    this.#head = head;
+    this.#encoder = encoder;
+    this.#redactor = redactor;
+    this.#secrets = secrets;
+  }
+
+  chunk(chunk: ChatChunk): void {
+    this.#out.write(this.#encoder.chunk(withHead(chunk, this.#head)));
+  }
+
+  forward(framer: Framer): number {
+    for (const template of this.#templates) {
+      const { buffer, end, length } = framer;
+      if (!matchTemplate(template, buffer, end, length, this.#redactor, this.#secrets, this.#match)) continue;
+      if (this.#match.end - framer.end > framer.maxEventBytes) return -1;
+      noteOpens(template, buffer, this.#match, this.#secrets);
+      const textBytes = writeMatch(template, framer.buffer, this.#match, this.#out);
+      framer.skipTo(this.#match.end);
+      return textBytes;
+    }
+    return -1;
+  }
+
+  learn({ framer }: EventReader, chunk: ChatChunk): void {
+    if (this.#learned >= maxLearned) return;
+    const bytes = framer.buffer.subarray(framer.start, framer.end);
+    const event = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
+    const template = learnTemplate(event, withHead(chunk, this.#head), (one) => this.#encoder.chunk(one));
+    if (!template) return;
+    this.#learned++;
+    // The newest first: a stream alternates between two, its reasoning and its text.
+    this.#templates = [template, ...this.#templates.slice(0, 1)];
+  }
+
+  /** Makes room for what comes of a buffer of this size. */
+  begin(size: number): void {
+    this.#out = new OutputBuffer(size + 1024);
+  }
+
+  take(): Uint8Array<ArrayBuffer> {
+    return this.#out.take();
+  }
+}
+
+function withHead(chunk: ChatChunk, head: ResponseHead): ChatChunk {
+  const { id: _id, object: _object, created: _created, model: _model, provider: _provider, choices, ...rest } = chunk;
+  return {
+    id: head.id,
+    object: 'chat.completion.chunk',
+    created: head.created,
+    model: head.model,
+    provider: head.provider,
+    ...rest,
+    choices,
+  };
+}

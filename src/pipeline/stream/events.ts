@@ -1,0 +1,195 @@
+import type { ByteSource } from '../../base/bytes.ts';
+import { type FrameEvent, type Framer, FramingError } from '../../base/framing/framing.ts';
+import { UpstreamError } from '../../base/http/upstream-error.ts';
+import type { Redactor } from '../../base/secrets.ts';
+import type { Reading, StreamDecoder, StreamPart } from '../../dialects/dialect.ts';
+import { chunkFolder } from '../../formats/chunks.ts';
+import type { Provider } from '../../providers/provider.ts';
+import type { ChatResult, Usage } from '../../schema/chat/chat.ts';
+import type { ChatChunk } from '../../schema/chat/chunk.ts';
+import type { UpstreamLimitSettings } from '../../schema/settings/settings.ts';
+import { OpenSecrets } from '../secrets/open-secrets.ts';
+
+/** An upstream's stream while it is read: bytes, cut into events, and what they mean. */
+export interface EventReader {
+  source: ByteSource;
+  framer: Framer;
+  decoder: StreamDecoder;
+  provider: Provider;
+}
+
+export function eventReader(
+  source: ByteSource,
+  provider: Provider,
+  limits: UpstreamLimitSettings,
+  reading?: Reading,
+): EventReader {
+  return {
+    source,
+    framer: provider.dialect.framing.framer(limits.eventBytes),
+    decoder: provider.dialect.streamDecoder(provider.quirks, reading),
+    provider,
+  };
+}
+
+/**
+ * What the event the framer stands at means; nothing for comments.
+ * @throws UpstreamError bad_response
+ */
+export function decodeFrame({ framer, decoder }: EventReader, redactor: Redactor | null): StreamPart[] {
+  let event: FrameEvent | null;
+  try {
+    event = framer.read();
+  } catch (error) {
+    throw asBadStream(error);
+  }
+  if (!event) return [];
+  return decoder.decode(redactor === null ? event.data : redactor.redact(event.data), event.name);
+}
+
+/**
+ * `framer.next`, in the words of the pipeline.
+ * @throws UpstreamError bad_response for bytes that are no event, or too large a one
+ */
+export function nextFrame(framer: Framer): boolean {
+  try {
+    return framer.next();
+  } catch (error) {
+    throw asBadStream(error);
+  }
+}
+
+function asBadStream(error: unknown): unknown {
+  return error instanceof FramingError ? badStream(`The provider's stream broke: ${error.message}.`) : error;
+}
+
+/** How many parts may come before the first token. */
+const maxPreamble = 1000;
+
+/**
+ * Reads up to the first token, so that another target may take over from whatever fails before it.
+ * @throws UpstreamError when the stream fails, or ends, before it
+ */
+export async function readToFirstToken(events: EventReader, redactor: Redactor): Promise<StreamPart[]> {
+  const parts: StreamPart[] = [];
+  try {
+    await readParts(events, redactor, parts);
+    return parts;
+  } catch (error) {
+    throw withUsage(error, usageIn(parts));
+  }
+}
+
+/** The latest usage that a stream reported. */
+function usageIn(parts: readonly StreamPart[]): Usage | null {
+  const last = parts.findLast((part) => part.kind === 'usage');
+  return last?.kind === 'usage' ? last.usage : null;
+}
+
+/** A stream that failed may have been paid for. */
+function withUsage(error: unknown, usage: Usage | null): unknown {
+  return usage && error instanceof UpstreamError ? error.with({ usage }) : error;
+}
+
+async function readParts(events: EventReader, redactor: Redactor, parts: StreamPart[]): Promise<void> {
+  const { source, framer } = events;
+  for (;;) {
+    const bytes = await source.read();
+    if (bytes === null && !framer.last()) throw badStream('The provider sent a stream without content.');
+    if (bytes !== null) framer.push(bytes);
+    while (bytes === null || nextFrame(framer)) {
+      const decoded = decodeFrame(events, redactor);
+      parts.push(...decoded);
+      for (const part of decoded) {
+        if (part.kind === 'error') throw part.error;
+        // Some complete streams hold no token at all, only a finish_reason; a sentinel after less is an empty response.
+        if (part.kind === 'done' && !parts.some(saysSomething))
+          throw badStream('The provider sent a stream without content.');
+      }
+      if (parts.some(saysSomething)) return;
+      if (parts.length > maxPreamble) throw badStream('The provider sent a stream that does not begin.');
+      if (bytes === null) throw badStream('The provider sent a stream without content.');
+    }
+  }
+}
+
+function saysSomething(part: StreamPart): boolean {
+  if (part.kind !== 'chunk') return false;
+  return part.chunk.choices.some(({ delta, finish_reason }) => {
+    if (finish_reason !== null) return true;
+    for (const key in delta) {
+      const value = delta[key];
+      if (key !== 'role' && value !== '' && value !== null && value !== undefined) return true;
+    }
+    return false;
+  });
+}
+
+export function badStream(message: string): UpstreamError {
+  return new UpstreamError(message, { reason: 'bad_response', status: 502 });
+}
+
+/** Follows which choices have been opened and closed: only a stream whose choices are all closed is complete. */
+export interface ChoiceWatch {
+  see(chunk: ChatChunk): void;
+  /** Everything that was begun is finished. */
+  isClosed(): boolean;
+  /** So is everything that was asked for: nothing is missing even if the provider does not say that it is done. */
+  isWhole(): boolean;
+}
+
+/** @param expected  how many choices were asked for; some providers give fewer */
+export function choiceWatch(expected: number): ChoiceWatch {
+  const open = new Set<number>();
+  const closed = new Set<number>();
+  const isClosed = () => closed.size > 0 && open.size === 0;
+  return {
+    see(chunk) {
+      for (const { index, finish_reason } of chunk.choices) {
+        // What some send after the end of a choice, such as usage with an empty delta, does not open it again.
+        if (finish_reason === null && !closed.has(index)) open.add(index);
+        if (finish_reason === null) continue;
+        open.delete(index);
+        closed.add(index);
+      }
+    },
+    isClosed,
+    isWhole: () => closed.size >= expected && isClosed(),
+  };
+}
+
+/** A complete stream of events as the response it adds up to. @throws UpstreamError when it failed or was cut */
+export function foldEvents(
+  text: string,
+  expected: number,
+  provider: Provider,
+  limits: UpstreamLimitSettings,
+  redactor: Redactor,
+  reading?: Reading,
+): { kind: 'result'; result: ChatResult; usage: Usage | null } {
+  const bytes = new TextEncoder().encode(text);
+  const source = { read: async () => null, cancel: () => undefined };
+  const events = eventReader(source, provider, { ...limits, eventBytes: bytes.length }, reading);
+  const { framer } = events;
+  const secrets = new OpenSecrets(redactor);
+  const folder = chunkFolder();
+  const watch = choiceWatch(expected);
+  let usage: Usage | null = null;
+  let isDone = false;
+  framer.push(bytes);
+  while (!isDone && (nextFrame(framer) || framer.last())) {
+    for (const part of decodeFrame(events, null)) {
+      if (part.kind === 'error') throw withUsage(part.error, usage);
+      if (part.kind === 'done') isDone = true;
+      if (part.kind === 'usage') usage = part.usage;
+      if (part.kind === 'chunk') {
+        watch.see(part.chunk);
+        folder.add(secrets.clean(part.chunk));
+      }
+    }
+  }
+  const result = folder.result();
+  if (!result || !(isDone ? watch.isClosed() : watch.isWhole()))
+    throw withUsage(badStream('The provider broke off its response.'), usage);
+  return { kind: 'result', result, usage };
+}

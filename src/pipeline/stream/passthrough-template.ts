@@ -1,0 +1,298 @@
+import { type Redactor, shortestRedacted } from '../../base/secrets.ts';
+import type { OutputBuffer } from '../../base/text/output.ts';
+import type { ChatChunk } from '../../schema/chat/chunk.ts';
+import { keyOf, type OpenSecrets } from '../secrets/open-secrets.ts';
+
+/**
+ * Within a stream, nearly all events differ only in one or two string values: the text, and the padding that some
+ * providers add. These values are holes. A template holds the constant bytes around the holes, as the upstream writes
+ * them and as we write them. To rewrite an event (our id, our model, no nulls), passthrough compares and copies bytes.
+ * An event that differs anywhere else does not match and is decoded.
+ */
+export interface Template {
+  /** Upstream's bytes before, between and after the holes: one more than there are holes. */
+  upstream: Uint8Array[];
+  /** Our bytes, likewise. */
+  ours: Uint8Array[];
+  /** Which hole of the upstream's stands between ours. */
+  order: number[];
+  /** Holes that count as output. */
+  isText: boolean[];
+  /** The texts that go on in the holes, by `keyOf`. */
+  keys: string[];
+}
+
+const QUOTE = 34;
+const BACKSLASH = 92;
+const ZERO = 48;
+
+/** A quote inside a string is escaped, so these characters in a row can only be a key and the start of its value. */
+const holePattern = /"(content|reasoning_content|reasoning|obfuscation)"\s*:\s*"/g;
+
+const encoder = new TextEncoder();
+/** A key is ASCII. */
+const latin1 = new TextDecoder('latin1');
+
+/**
+ * Learns a template from an event that was decoded.
+ * @param event    the upstream's event as text, with its blank line
+ * @param chunk    what it was decoded to, complete with our id and model
+ * @param encode   how we write a chunk
+ * @returns null for an event that holds more than text
+ */
+export function learnTemplate(event: string, chunk: ChatChunk, encode: (chunk: ChatChunk) => string): Template | null {
+  const choice = chunk.choices[0];
+  if (chunk.choices.length !== 1 || !choice || choice.finish_reason !== null || choice.logprobs) return null;
+  // What nests may hold a text of its own. Anything else is constant or, where it changes, makes an event not match.
+  if (Object.values(choice.delta).some((value) => typeof value === 'object' && value !== null)) return null;
+  const said = deltaOf(event);
+  if (!said) return null;
+  const names: string[] = [];
+  const upstream: string[] = [];
+  let from = 0;
+  for (const match of event.matchAll(holePattern)) {
+    const start = match.index + match[0].length;
+    // A key of the same name elsewhere is not the text.
+    if ((start > said.from && start < said.to) === (match[1] === 'obfuscation')) return null;
+    upstream.push(event.slice(from, start));
+    names.push(match[1] as string);
+    from = endOfString(event, start);
+  }
+  upstream.push(event.slice(from));
+  if (names.length === 0 || new Set(names).size !== names.length) return null;
+  const rewritten = ourSegments(names, chunk, encode);
+  if (!rewritten) return null;
+  return {
+    upstream: upstream.map((text) => encoder.encode(text)),
+    ours: rewritten.segments.map((text) => encoder.encode(text)),
+    order: rewritten.order,
+    isText: names.map((name) => name !== 'obfuscation'),
+    keys: names.map((name) => keyOf(choice.index, fieldOf(name, names))),
+  };
+}
+
+/** The field of ours that the text of a hole goes on in. Where both are there, `reasoning` is the one that is taken. */
+function fieldOf(name: string, names: readonly string[]): string {
+  return name === 'reasoning_content' && !names.includes('reasoning') ? 'reasoning' : name;
+}
+
+/** Where the delta of an event stands, which holds no objects; null where that is not plain. */
+function deltaOf(event: string): { from: number; to: number } | null {
+  const [found, ...more] = event.matchAll(/"delta"\s*:\s*\{/g);
+  if (!found || more.length > 0) return null;
+  const from = found.index + found[0].length;
+  let to = from;
+  while (to < event.length && event[to] !== '}') to = event[to] === '"' ? endOfString(event, to + 1) + 1 : to + 1;
+  return { from, to };
+}
+
+function endOfString(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && text.charCodeAt(at) !== QUOTE) at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
+  return at;
+}
+
+/** Writes the chunk with a marker in place of each value, and cuts at the markers. */
+function ourSegments(
+  names: readonly string[],
+  chunk: ChatChunk,
+  encode: (chunk: ChatChunk) => string,
+): { segments: string[]; order: number[] } | null {
+  const choice = chunk.choices[0] as ChatChunk['choices'][number];
+  const delta: Record<string, unknown> = { ...choice.delta };
+  const marked: Record<string, unknown> = { ...chunk, choices: [{ ...choice, delta }] };
+  const used = new Set<string>();
+  for (const [hole, name] of names.entries()) {
+    const target = name === 'obfuscation' ? marked : delta;
+    // Where both are there, `reasoning` is the one that was taken.
+    const key = name === 'reasoning_content' ? 'reasoning' : name;
+    if (name === 'reasoning_content' && names.includes('reasoning')) continue;
+    // The text of something else, further in, which we would write again and again as it was the first time.
+    if (typeof target[key] !== 'string') return null;
+    target[key] = marker(hole);
+    used.add(key);
+  }
+  const text = encode(marked as unknown as ChatChunk);
+  const segments: string[] = [];
+  const order: number[] = [];
+  let from = 0;
+  for (const match of text.matchAll(/@@hole-(\d)@@/g)) {
+    segments.push(text.slice(from, match.index));
+    order.push(Number(match[1]));
+    from = match.index + match[0].length;
+  }
+  segments.push(text.slice(from));
+  return order.length === used.size ? { segments, order } : null;
+}
+
+function marker(hole: number): string {
+  return `@@hole-${hole}@@`;
+}
+
+/** Where the holes of an event are, and where it ends; reused from event to event. */
+export interface Match {
+  starts: number[];
+  ends: number[];
+  /** Where in a hole its end starts that is the beginning of a secret; -1: its end begins none. */
+  opens: number[];
+  /** By how many bytes the escapes in a hole are longer than what they stand for. */
+  escaped: number[];
+  end: number;
+}
+
+export function newMatch(): Match {
+  return { starts: [0, 0, 0, 0], ends: [0, 0, 0, 0], opens: [-1, -1, -1, -1], escaped: [0, 0, 0, 0], end: 0 };
+}
+
+/**
+ * Compares the event at `start` with a template.
+ * @param redactor  an event whose text holds what it takes out does not match
+ * @param secrets   nor does one whose text goes on with a secret, or ends with the greater part of one
+ */
+export function matchTemplate(
+  template: Template,
+  buffer: Uint8Array,
+  start: number,
+  length: number,
+  redactor: Redactor,
+  secrets: OpenSecrets,
+  match: Match,
+): boolean {
+  const { upstream, keys } = template;
+  const { needles, startsNeedle } = redactor;
+  let at = start;
+  for (let segment = 0; segment < upstream.length; segment++) {
+    const constant = upstream[segment] as Uint8Array;
+    const size = constant.length;
+    if (at + size > length) return false;
+    for (let i = 0; i < size; i++) if (buffer[at + i] !== constant[i]) return false;
+    at += size;
+    if (segment === upstream.length - 1) break;
+    match.starts[segment] = at;
+    match.opens[segment] = -1;
+    match.escaped[segment] = 0;
+    if (!secrets.isEmpty) {
+      const open = secrets.get(keys[segment] as string);
+      // What is held back of it has to come before this text.
+      const isHeld = open !== undefined && open.shown < open.text.length;
+      if (isHeld || (open !== undefined && mayGoOn(open.text, buffer, at, needles))) return false;
+    }
+    for (;;) {
+      if (at >= length) return false;
+      const byte = buffer[at];
+      if (byte === QUOTE) break;
+      if (startsNeedle[byte as number] === 1) {
+        const size = secretAt(buffer, at, needles);
+        if (size >= shortestRedacted) return false;
+        if (size > 0 && match.opens[segment] === -1) match.opens[segment] = at;
+      }
+      // A raw control character has no place in a string: the event is malformed or ends here.
+      if ((byte as number) < 32) return false;
+      const size = byte === BACKSLASH ? escapeSize(buffer, at) : (byte as number) < 128 ? 1 : characterSize(buffer, at);
+      if (size === 0) return false;
+      if (byte === BACKSLASH) match.escaped[segment] = (match.escaped[segment] as number) + surplusOf(buffer, at, size);
+      at += size;
+    }
+    match.ends[segment] = at;
+  }
+  match.end = at;
+  return true;
+}
+
+/** Bytes of the escape sequence at `at`; 0 for what is none in JSON, and for what has to be decoded. */
+function escapeSize(buffer: Uint8Array, at: number): number {
+  const letter = buffer[at + 1] ?? 0;
+  if (letter !== 117) return '"\\/bfnrt'.includes(String.fromCharCode(letter)) ? 2 : 0;
+  // Hardly anybody escapes ASCII characters: a secret may be in there.
+  if (buffer[at + 2] === ZERO && buffer[at + 3] === ZERO && (buffer[at + 4] ?? 0) > ZERO + 1) return 0;
+  for (let i = at + 2; i < at + 6; i++) {
+    const digit = (buffer[i] ?? 0) | 32;
+    if (!((digit >= 48 && digit <= 57) || (digit >= 97 && digit <= 102))) return 0;
+  }
+  return 6;
+}
+
+/** By how many bytes an escape sequence is longer than its character in UTF-8. Half of a surrogate pair has two. */
+function surplusOf(buffer: Uint8Array, at: number, size: number): number {
+  if (size === 2) return 1;
+  const unit = Number.parseInt(latin1.decode(buffer.subarray(at + 2, at + 6)), 16);
+  return size - (unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3);
+}
+
+/** Bytes of the UTF-8 character at `at`, which is not ASCII; 0 for what is none, so that it is decoded and replaced. */
+function characterSize(buffer: Uint8Array, at: number): number {
+  const first = buffer[at] as number;
+  const second = buffer[at + 1] ?? 0;
+  const size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+  if (first < 0xc2 || first > 0xf4) return 0;
+  // Overlong forms, halves of surrogate pairs, and what is beyond Unicode (RFC 3629, section 4).
+  const least = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
+  const most = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
+  if (second < least || second > most) return 0;
+  for (let i = 2; i < size; i++) if (((buffer[at + i] ?? 0) & 0xc0) !== 0x80) return 0;
+  return size;
+}
+
+/** Notes where the texts of a matched event end with the beginning of a secret. */
+export function noteOpens({ keys }: Template, buffer: Uint8Array, { opens, ends }: Match, secrets: OpenSecrets): void {
+  for (let hole = 0; hole < keys.length; hole++) {
+    const from = opens[hole] as number;
+    if (from >= 0) secrets.note(keys[hole] as string, latin1.decode(buffer.subarray(from, ends[hole])));
+    else if (!secrets.isEmpty) secrets.note(keys[hole] as string, '');
+  }
+}
+
+/** Writes the matched event as ours. @returns bytes of output text it holds */
+export function writeMatch(template: Template, buffer: Uint8Array, match: Match, out: OutputBuffer): number {
+  const { ours, order, isText } = template;
+  let textBytes = 0;
+  for (let segment = 0; segment < ours.length; segment++) {
+    const constant = ours[segment] as Uint8Array;
+    out.copy(constant, 0, constant.length);
+    const hole = order[segment];
+    if (hole === undefined) continue;
+    const start = match.starts[hole] as number;
+    const end = match.ends[hole] as number;
+    out.copy(buffer, start, end);
+    if (isText[hole]) textBytes += end - start - (match.escaped[hole] as number);
+  }
+  return textBytes;
+}
+
+/** How many bytes of a secret stand at `at`: all of them, or those up to the end of the string. 0: none does. */
+function secretAt(buffer: Uint8Array, at: number, needles: readonly Uint8Array[]): number {
+  let longest = 0;
+  for (const needle of needles) {
+    const size = sizeOfSame(buffer, at, needle, 0);
+    if (size === needle.length) return size;
+    if (buffer[at + size] === QUOTE) longest = Math.max(longest, size);
+  }
+  return longest;
+}
+
+/** Whether a string that starts at `at` goes on with the secret that some end of `open` begins. */
+function mayGoOn(open: string, buffer: Uint8Array, at: number, needles: readonly Uint8Array[]): boolean {
+  for (let from = 0; from < open.length; from++) {
+    for (const needle of needles) {
+      const begun = open.length - from;
+      if (needle.length <= begun || !beginsWith(needle, open, from)) continue;
+      const size = begun + sizeOfSame(buffer, at, needle, begun);
+      // What is escaped there may be the next character.
+      const next = buffer[at + size - begun];
+      if (size === needle.length || next === QUOTE || next === BACKSLASH) return true;
+    }
+  }
+  return false;
+}
+
+function beginsWith(needle: Uint8Array, text: string, from: number): boolean {
+  for (let i = from; i < text.length; i++) if (needle[i - from] !== text.charCodeAt(i)) return false;
+  return true;
+}
+
+/** How many bytes of a needle from `from` on stand at `at`. */
+function sizeOfSame(buffer: Uint8Array, at: number, needle: Uint8Array, from: number): number {
+  let size = 0;
+  while (from + size < needle.length && buffer[at + size] === needle[from + size]) size++;
+  return size;
+}

@@ -1,0 +1,78 @@
+import { UpstreamError } from '../../base/http/upstream-error.ts';
+import { CallAborted } from '../../call/abort.ts';
+import type { ResponseEnd } from '../../call/generation.ts';
+import type { ChatChunk } from '../../schema/chat/chunk.ts';
+import { badStream, type ChoiceWatch } from './events.ts';
+
+/**
+ * Where a stream of an upstream is:
+ * - `open`: a choice is missing or unfinished
+ * - `trailing`: every choice that was asked for is finished; usage or a sentinel may still come
+ * - `ended`: nothing more counts
+ */
+export type StreamPhase = 'open' | 'trailing' | 'ended';
+
+/**
+ * Decides how a stream ends. A stream is complete when all that was begun is finished, and either the provider says
+ * that it is done or all that was asked for is here. Anything else is a failure: a cut response must not look complete.
+ * The first end counts.
+ */
+export class StreamProgress {
+  readonly #choices: ChoiceWatch;
+  #end: ResponseEnd | null = null;
+
+  constructor(choices: ChoiceWatch) {
+    this.#choices = choices;
+  }
+
+  get end(): ResponseEnd | null {
+    return this.#end;
+  }
+
+  get phase(): StreamPhase {
+    if (this.#end !== null) return 'ended';
+    return this.#choices.isWhole() ? 'trailing' : 'open';
+  }
+
+  sawChunk(chunk: ChatChunk): void {
+    this.#choices.see(chunk);
+  }
+
+  /** The provider says that the stream is done. Some give fewer choices than were asked for. */
+  sawSentinel(): void {
+    this.#endWith(this.#choices.isClosed() ? { kind: 'complete' } : brokenOff());
+  }
+
+  /**
+   * The provider has reported an error of a choice. It counts even after the choices' ends, since the provider says so.
+   */
+  sawError(error: UpstreamError): void {
+    this.#endWith({ kind: 'failed', error });
+  }
+
+  /** The upstream has no more bytes. */
+  sourceEnded(): void {
+    this.#endWith(this.phase === 'trailing' ? { kind: 'complete' } : brokenOff());
+  }
+
+  /** Reading has failed: the connection, a time-out, an event nobody can read, an abort. */
+  sourceFailed(error: unknown): void {
+    // The response is complete. Only the way its end was sent is broken.
+    if (this.phase === 'trailing' && error instanceof UpstreamError) this.#endWith({ kind: 'complete' });
+    else if (error instanceof CallAborted && error.why === 'client_left') this.#endWith({ kind: 'cancelled' });
+    else this.#endWith({ kind: 'failed', error });
+  }
+
+  /** Nobody wants the rest. */
+  cancel(): void {
+    this.#endWith({ kind: 'cancelled' });
+  }
+
+  #endWith(end: ResponseEnd): void {
+    this.#end ??= end;
+  }
+}
+
+function brokenOff(): ResponseEnd {
+  return { kind: 'failed', error: badStream('The provider broke off its response.') };
+}

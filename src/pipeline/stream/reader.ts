@@ -1,0 +1,164 @@
+import { UpstreamError } from '../../base/http/upstream-error.ts';
+import type { Redactor } from '../../base/secrets.ts';
+import type { StreamPart } from '../../dialects/dialect.ts';
+import { largestUsage } from '../../dialects/shared/largest-usage.ts';
+import type { FinishReason, Usage } from '../../schema/chat/chat.ts';
+import type { ChatChunk } from '../../schema/chat/chunk.ts';
+import type { OpenSecrets } from '../secrets/open-secrets.ts';
+import { withoutSecrets } from '../secrets/redaction.ts';
+import type { ChunkOutput } from './chunk-output.ts';
+import { decodeFrame, type EventReader, nextFrame } from './events.ts';
+import { outputBytes } from './output-bytes.ts';
+import type { StreamProgress } from './progress.ts';
+
+/** What was counted of a stream so far. */
+export interface StreamMeter {
+  readonly kind: 'stream';
+  /** The most that the provider has reported; null: it has not. */
+  usage: Usage | null;
+  /** Bytes of output text. A script of three bytes a character has more tokens in it. */
+  textBytes: number;
+  /** How many of them came before the usage was reported. */
+  usageAtBytes: number;
+  /** Nothing but the end came after the usage. */
+  isUsageLast: boolean;
+  /** Reasoning was among the text. */
+  hasReasoning: boolean;
+  /** Audio or images came, which are no text. */
+  hasMedia: boolean;
+  /** The response came to its end. */
+  isComplete: boolean;
+  /** The provider may have made more than was received: nobody read on. */
+  mayBeLonger: boolean;
+  /** Of the first choice. */
+  finishReason: FinishReason | null;
+  nativeFinishReason: string | null;
+  /** As the provider named it; null: it has not. */
+  serviceTier: string | null;
+}
+
+/** Cuts the buffers of an upstream's stream into events, counts what is in them, and hands the chunks to an output. */
+export class StreamReader {
+  readonly meter: StreamMeter = {
+    kind: 'stream',
+    usage: null,
+    textBytes: 0,
+    usageAtBytes: 0,
+    isUsageLast: false,
+    hasReasoning: false,
+    hasMedia: false,
+    isComplete: false,
+    mayBeLonger: false,
+    finishReason: null,
+    nativeFinishReason: null,
+    serviceTier: null,
+  };
+  readonly #events: EventReader | null;
+  readonly #redactor: Redactor;
+  readonly #secrets: OpenSecrets;
+  readonly #progress: StreamProgress;
+
+  /** @param secrets  those that one event begins and the next goes on with */
+  constructor(events: EventReader | null, redactor: Redactor, secrets: OpenSecrets, progress: StreamProgress) {
+    this.#events = events;
+    this.#redactor = redactor;
+    this.#secrets = secrets;
+    this.#progress = progress;
+  }
+
+  /** Takes parts that were decoded before, and the complete events that came in the same buffer. */
+  first(parts: readonly StreamPart[], out: ChunkOutput): void {
+    this.#takeAll(parts, out);
+    if (this.#events !== null) this.#forwardAll(this.#events, out);
+  }
+
+  push(buffer: Uint8Array, out: ChunkOutput): void {
+    const events = this.#events as EventReader;
+    events.framer.push(buffer);
+    this.#forwardAll(events, out);
+    events.framer.release();
+  }
+
+  /** At the end of the upstream's stream: takes its last event, where the blank line behind it is missing. */
+  flush(out: ChunkOutput): void {
+    const events = this.#events;
+    if (this.#progress.end === null && events?.framer.last()) this.#takeAll(decodeFrame(events, this.#redactor), out);
+  }
+
+  #forwardAll(events: EventReader, out: ChunkOutput): void {
+    while (this.#progress.end === null) {
+      const textBytes = out.forward(events.framer);
+      if (textBytes >= 0) {
+        this.meter.textBytes += textBytes;
+        continue;
+      }
+      try {
+        if (!nextFrame(events.framer)) break;
+        this.#decode(events, out);
+      } catch (error) {
+        // What came before it in the same buffer still counts.
+        if (!(error instanceof UpstreamError)) throw error;
+        this.#progress.sourceFailed(withoutSecrets(error, this.#redactor));
+      }
+    }
+  }
+
+  #decode(events: EventReader, out: ChunkOutput): void {
+    const parts = decodeFrame(events, this.#redactor);
+    this.#takeAll(parts, out);
+    // Usage within an event is of all of it, also of the text that comes after it there.
+    if (parts.length > 1 && parts.some((part) => part.kind === 'usage' && this.#isOfAll(part.usage)))
+      this.#usageIsOfAll();
+    const [first] = parts;
+    if (parts.length === 1 && first?.kind === 'chunk') out.learn(events, first.chunk);
+  }
+
+  #takeAll(parts: readonly StreamPart[], out: ChunkOutput): void {
+    for (const part of parts) {
+      if (this.#progress.end !== null) return;
+      if (part.kind === 'chunk') {
+        this.#count(part.chunk);
+        this.meter.isUsageLast = false;
+        this.#progress.sawChunk(part.chunk);
+        out.chunk(this.#secrets.clean(part.chunk));
+      } else if (part.kind === 'usage') {
+        this.#sawUsage(part.usage);
+      } else if (part.kind === 'error')
+        this.#sawError(withoutSecrets(part.error, this.#redactor), part.isReported === true);
+      else this.#progress.sawSentinel();
+    }
+  }
+
+  #sawUsage(usage: Usage): void {
+    const isOfAll = this.#isOfAll(usage);
+    this.meter.usage = largestUsage(this.meter.usage, usage);
+    if (isOfAll) this.#usageIsOfAll();
+  }
+
+  /** A report of less output than an earlier one says nothing of what came since. */
+  #isOfAll({ completion_tokens }: Usage): boolean {
+    return completion_tokens >= (this.meter.usage?.completion_tokens ?? 0);
+  }
+
+  #usageIsOfAll(): void {
+    this.meter.usageAtBytes = this.meter.textBytes;
+    this.meter.isUsageLast = true;
+  }
+
+  #sawError(error: UpstreamError, isReported: boolean): void {
+    if (isReported) this.#progress.sawError(error);
+    else this.#progress.sourceFailed(error);
+  }
+
+  #count({ choices, service_tier }: ChatChunk): void {
+    if (service_tier) this.meter.serviceTier = service_tier;
+    for (const { index, delta, finish_reason, native_finish_reason } of choices) {
+      this.meter.textBytes += outputBytes(delta);
+      if (delta.reasoning) this.meter.hasReasoning = true;
+      if (delta.audio || delta.images) this.meter.hasMedia = true;
+      if (index !== 0 || finish_reason === null) continue;
+      this.meter.finishReason = finish_reason;
+      this.meter.nativeFinishReason = native_finish_reason ?? null;
+    }
+  }
+}

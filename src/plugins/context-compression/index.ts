@@ -1,0 +1,74 @@
+import { refusal } from '../../base/refusal.ts';
+import type { Ask } from '../../call/ask.ts';
+import type { Endpoint } from '../../call/model.ts';
+import type { Shortened, Shortener } from '../../call/shortener.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
+import { definePlugin, type Plugin } from '../plugin.ts';
+import { fitted } from './fit.ts';
+
+/** Settings of the plugin `context-compression`; all have a default. */
+export interface ContextCompressionOptions {
+  /** Whether the plugin acts on requests that do not name it, whatever the context of the endpoint. Default false. */
+  isDefault?: boolean;
+  /**
+   * Where a request says nothing, the plugin acts for endpoints with a context of up to so many tokens. Default 8,192; 0:
+   * for none.
+   */
+  smallContext?: number;
+  /** Room for the response, in tokens, where the request names no largest output; at most an eighth of the context. Default 1,024. */
+  outputTokens?: number;
+  /** Counts the tokens of a text. It must be fast: it is called for each text of a prompt. Default: they are estimated. */
+  countTokens?: (text: string) => number;
+}
+
+/** The limits, where the host app sets none. */
+export const contextCompressionDefaults = { smallContext: 8_192, outputTokens: 1_024 } as const;
+
+/**
+ * Takes the middle out of prompts that are too long for the context of an endpoint.
+ * @see docs/plugins/context-compression.md
+ */
+export function contextCompression(options: ContextCompressionOptions = {}): Plugin {
+  const settings = { ...contextCompressionDefaults, ...options };
+  /** What is held for a request, and what is sent, is the same; and a retry is not counted again. */
+  const known = new WeakMap<ChatRequest, Map<Endpoint, Shortened | null>>();
+  const shortener: Shortener = {
+    asked: (ask) => asked(ask) ?? (options.isDefault === true ? true : null),
+    bySize: {
+      isAsked: false,
+      isFor: ({ contextLength }) => contextLength !== null && contextLength <= settings.smallContext,
+    },
+    shorten(request, endpoint) {
+      let byEndpoint = known.get(request);
+      if (byEndpoint === undefined) {
+        byEndpoint = new Map();
+        known.set(request, byEndpoint);
+      }
+      let shortened = byEndpoint.get(endpoint);
+      if (shortened === undefined) {
+        shortened = fitted(request, endpoint, settings);
+        byEndpoint.set(endpoint, shortened);
+      }
+      return shortened;
+    },
+  };
+  return { ...definePlugin({ id: 'context-compression' }), shortener };
+}
+
+/** Whether a request wants its prompt shortened; null: it says nothing. @throws GatewayError invalid_request (400) */
+function asked({ request, native }: Pick<Ask, 'request' | 'native'>): boolean | null {
+  const entry = request.plugins?.find(({ id }) => id === 'context-compression');
+  const byTransforms = askedByTransforms(request.transforms);
+  // An image is not made of a conversation, and a conversation is not made shorter by leaving out what it was about.
+  const { modalities } = request;
+  if (modalities?.length && !modalities.includes('text')) return false;
+  if (native?.purpose === 'compact') return false;
+  return entry === undefined ? byTransforms : entry.enabled !== false;
+}
+
+/** The older way to ask. */
+function askedByTransforms(transforms: unknown): boolean | null {
+  if (transforms === undefined || transforms === null) return null;
+  if (Array.isArray(transforms) && transforms.every((one) => one === 'middle-out')) return transforms.length > 0;
+  throw refusal('invalid_request', [{ path: 'transforms', message: 'expected [] or ["middle-out"]' }]);
+}

@@ -1,0 +1,119 @@
+import type { Model } from '../../call/model.ts';
+import type { DialectRequest } from '../../dialects/dialect.ts';
+import { openaiChat } from '../../dialects/openai-chat/index.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
+import { defineProvider } from '../provider.ts';
+import { models } from './models.ts';
+import { usualMaxCompletionTokens } from './speak.ts';
+import { contextLength } from './tokens.ts';
+import { createSandboxTransport } from './transport.ts';
+
+/** Request fields that only some models of the sandbox act on. Each model names its fields. */
+const asked = [
+  'temperature',
+  'top_p',
+  'top_k',
+  'min_p',
+  'top_a',
+  'frequency_penalty',
+  'presence_penalty',
+  'repetition_penalty',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'tools',
+  'tool_choice',
+  'parallel_tool_calls',
+  'response_format',
+  'reasoning',
+  'reasoning_effort',
+  'verbosity',
+  'service_tier',
+  'prediction',
+  'image_config',
+  'audio',
+] as const;
+
+/** Plain chat completions. The sandbox gets the complete request, and the fields that its model ignores are listed. */
+const sandboxChat: typeof openaiChat = {
+  ...openaiChat,
+  encodeRequest(input) {
+    const encoded = openaiChat.encodeRequest(input);
+    const ignored = ignoredOf(input).filter((name) => !encoded.dropped.includes(name));
+    return ignored.length === 0 ? encoded : { ...encoded, dropped: [...encoded.dropped, ...ignored] };
+  },
+};
+
+export type { SaidAnswer, SandboxAnswer, ScriptRequest } from './answer.ts';
+export { type SandboxScript, type ScriptEntry, ScriptError, sandboxScript } from './script.ts';
+export { createScriptedTransport } from './scripted.ts';
+
+/**
+ * An upstream in this process, for trials and for tests: no network, no key, no model. It speaks OpenAI's chat
+ * completions in real bytes, so that a request takes the same way as with any other provider.
+ * @see docs/sandbox.md for its models
+ */
+export const sandbox = defineProvider({
+  slug: 'sandbox',
+  name: 'Sandbox',
+  // A name that never resolves: a request for the sandbox cannot reach a network by mistake.
+  baseUrl: 'http://sandbox.invalid/v1',
+  dialect: sandboxChat,
+  auth: (request) => request,
+  // All tokens that its models produce count against the largest output.
+  quirks: { reasoningBeside: false },
+  dataPolicy: { zeroRetention: true, trains: false },
+  isSandbox: true,
+  createTransport: createSandboxTransport,
+});
+
+/** USD 0.10 and USD 0.40 per million tokens, in pico-USD per token. */
+const promptPicoUsd = 100_000;
+const completionPicoUsd = 400_000;
+const cacheReadPicoUsd = 50_000;
+
+/** The fields that every model of the sandbox acts on. Responses never vary, so every seed is honoured. */
+const usualParameters = ['max_tokens', 'max_completion_tokens', 'stop', 'n', 'seed'];
+
+/** The sandbox's models, ready for a catalogue: one endpoint each. */
+export const sandboxModels: readonly Model[] = models.map((model) => {
+  const slug = `sandbox/${model.id}`;
+  const factor = model.priceFactor ?? 1;
+  return {
+    slug,
+    name: `Sandbox: ${model.name}`,
+    endpoints: [
+      {
+        modelSlug: slug,
+        providerSlug: 'sandbox',
+        tag: 'sandbox',
+        upstreamModel: model.id,
+        pricing: {
+          promptPicoUsd: promptPicoUsd * factor,
+          completionPicoUsd: completionPicoUsd * factor,
+          cacheReadPicoUsd: cacheReadPicoUsd * factor,
+        },
+        contextLength,
+        maxCompletionTokens: model.maxCompletionTokens ?? usualMaxCompletionTokens,
+        quantization: null,
+        supportedParameters: [...usualParameters, ...(model.parameters ?? [])],
+        dataPolicy: { zeroRetention: true, trains: false },
+      },
+    ],
+  };
+});
+
+function ignoredOf({ request, upstreamModel }: Pick<DialectRequest, 'request' | 'upstreamModel'>): readonly string[] {
+  const id = upstreamModel.replace(/^sandbox\//, '');
+  const acted = models.find((model) => model.id === id)?.parameters ?? [];
+  return asked.filter((name) => !acted.includes(name) && asks(request, name));
+}
+
+/** Tells whether a field asks for something. */
+function asks(request: ChatRequest, name: string): boolean {
+  const value = (request as Record<string, unknown>)[name] ?? null;
+  if (value === null || value === false) return false;
+  if (name === 'tools') return (value as readonly unknown[]).length > 0;
+  if (name === 'tool_choice') return value !== 'none' && value !== 'auto';
+  return name !== 'service_tier' || (value !== 'auto' && value !== 'default');
+}

@@ -1,0 +1,87 @@
+import * as z from 'zod';
+import { lazily } from '../../base/lazily.ts';
+import { expectation } from '../chat/expectations.ts';
+import { fromText, toText } from '../instant.ts';
+import { type QueryFields, uuidText } from '../page.ts';
+import { count } from '../scalars.ts';
+
+/** The groups by which sums are divided. */
+export const activityGroups = ['day', 'model', 'provider', 'key', 'workspace'] as const;
+export type ActivityGroup = (typeof activityGroups)[number];
+
+/** Sums of requests: the fields of the public wire, then our own. What the sums are not told apart by is null. */
+export const activitySchema = lazily(() =>
+  z.object({
+    /** `2026-01-31`, UTC. */
+    date: z.string().nullable(),
+    /** Slug of the model; null also for requests for which no endpoint was tried. */
+    model: z.string().nullable(),
+    /** As `model`. */
+    model_permaslug: z.string().nullable(),
+    /** The model and the provider, as `author/model@Provider`; null where one of them is not told apart. */
+    endpoint_id: z.string().nullable(),
+    /** Display name of the provider. */
+    provider_name: z.string().nullable(),
+    /** USD. */
+    usage: z.number(),
+    /** USD that providers charged to workspaces' own credentials. */
+    byok_usage_inference: z.number(),
+    /** The number of requests. */
+    requests: count(),
+    /** Tokens. */
+    prompt_tokens: count(),
+    /** Tokens. */
+    completion_tokens: count(),
+    /** Reasoning tokens of the response. */
+    reasoning_tokens: count(),
+    /** SHA-256 of the API key, hex. */
+    api_key_hash: z.string().nullable(),
+    /** Id of the workspace. */
+    workspace_id: z.string().nullable(),
+    /** Requests that failed before the first token. */
+    failed: count(),
+    /** Requests that failed after it. */
+    cut: count(),
+    /** Requests whose client left. */
+    cancelled: count(),
+    /** Requests whose process died. */
+    lost: count(),
+    /** As `usage`, integer nano-USD. */
+    cost_nano_usd: z.int(),
+  }),
+);
+export interface Activity extends z.infer<ReturnType<typeof activitySchema>> {}
+
+const groupText = lazily(() =>
+  z
+    .string()
+    .refine(
+      (text) => text.split(',').every((name) => (activityGroups as readonly string[]).includes(name)),
+      expectation('expected some of day, model, provider, key and workspace, with commas'),
+    )
+    .default('day,model,provider')
+    .transform((text) => text.split(',') as ActivityGroup[]),
+);
+
+/** Query of GET /activity. */
+export const activityQuery = lazily(() =>
+  z
+    .strictObject({
+      /** One day, instead of `from` and `to`. */
+      date: fromText().optional(),
+      from: fromText().optional(),
+      /** The last day. */
+      to: toText().optional(),
+      group_by: groupText(),
+      workspace_id: uuidText().optional(),
+      api_key_hash: z.string().min(1).max(64).optional(),
+      model: z.string().min(1).max(256).optional(),
+      provider: z.string().min(1).max(256).optional(),
+    })
+    .refine(({ date, from, to }) => date === undefined || (from === undefined && to === undefined), {
+      path: ['date'],
+      error: expectation('expected no date beside from and to'),
+    }),
+);
+export interface ActivityQuery extends z.infer<ReturnType<typeof activityQuery>> {}
+export interface ActivityFields extends QueryFields<z.input<ReturnType<typeof activityQuery>>> {}

@@ -1,0 +1,194 @@
+import * as z from 'zod';
+import { lazily } from '../../base/lazily.ts';
+import { parsePrice } from '../../base/money.ts';
+import type { ProviderSlug } from '../../providers/index.ts';
+import { expectation } from '../../schema/chat/expectations.ts';
+import { count } from '../../schema/settings/settings.ts';
+import { slugForm } from '../../schema/slug-form.ts';
+
+export const slug = lazily(() =>
+  z.string().regex(slugForm, expectation('expected a slug: lower-case letters, digits, single hyphens or dots')),
+);
+const price = lazily(() =>
+  z
+    .union([z.string(), z.number()])
+    .refine(
+      (value) => parsePrice(value) !== null,
+      expectation('expected USD as a non-negative decimal, such as "0.0000025"'),
+    ),
+);
+
+const optionalPrice = lazily(() => price().optional());
+
+/** Prices in USD of tokens that cost more or less than others of the prompt or the response. */
+const tokenKinds = lazily(() => ({
+  /**
+   * USD per token read from a prompt cache.
+   * @default as `prompt`; in `longPrompts`, as for shorter prompts
+   */
+  inputCacheRead: optionalPrice(),
+  /**
+   * USD per token written to a prompt cache.
+   * @default as `prompt`; for Claude, and from GPT-5.6 on, 1.25 times that; in `longPrompts`, as for shorter prompts
+   */
+  inputCacheWrite: optionalPrice(),
+  /**
+   * USD per token written to a prompt cache that keeps it for an hour.
+   * @default twice `prompt`, or 1.6 times `inputCacheWrite` where that is more: the rule of the only maker of models that
+   *   sells it
+   */
+  inputCacheWrite1h: optionalPrice(),
+  /**
+   * USD per token written to a prompt cache that keeps it for twelve hours or longer.
+   * @default not known: where money is limited, a request that asks for it is refused; else the price for an hour
+   */
+  inputCacheWrite12h: optionalPrice(),
+  /**
+   * USD per audio token of the prompt.
+   * @default as `prompt`; in `longPrompts`, as for shorter prompts
+   */
+  audio: optionalPrice(),
+  /**
+   * USD per audio token read from a prompt cache.
+   * @default the higher of `audio` and `inputCacheRead`; in `longPrompts`, as for shorter prompts
+   */
+  inputAudioCache: optionalPrice(),
+  /**
+   * USD per audio token of the response.
+   * @default as `completion`; in `longPrompts`, as for shorter prompts
+   */
+  audioOutput: optionalPrice(),
+  /**
+   * USD per image token of the prompt.
+   * @default as `prompt`; in `longPrompts`, as for shorter prompts
+   */
+  imageToken: optionalPrice(),
+  /**
+   * USD per image token of the response.
+   * @default as `completion`; in `longPrompts`, as for shorter prompts
+   */
+  imageOutput: optionalPrice(),
+  /**
+   * USD per reasoning token.
+   * @default as `completion`; in `longPrompts`, as for shorter prompts
+   */
+  internalReasoning: optionalPrice(),
+}));
+
+export const pricingOptions = lazily(() =>
+  z.strictObject({
+    /** USD per token of the prompt. */
+    prompt: price(),
+    /** USD per token of the response. */
+    completion: price(),
+    ...tokenKinds(),
+    /** USD per image of the prompt, in addition to its tokens; compared with `max_price.image` of a request. */
+    image: optionalPrice(),
+    /** USD per web search that the provider reports. */
+    webSearch: optionalPrice(),
+    /** USD per request. */
+    request: optionalPrice(),
+    /**
+     * Other prices for requests with longer prompts; where several entries apply, the one with the highest threshold
+     * is used.
+     */
+    longPrompts: z
+      .array(
+        z.strictObject({
+          /** The prices apply to prompts with more tokens than this, cached tokens included. */
+          abovePromptTokens: count(),
+          /**
+           * USD per token of the prompt.
+           * @default as for shorter prompts
+           */
+          prompt: optionalPrice(),
+          /**
+           * USD per token of the response.
+           * @default as for shorter prompts
+           */
+          completion: optionalPrice(),
+          ...tokenKinds(),
+        }),
+      )
+      .optional(),
+  }),
+);
+
+export const dataPolicyOptions = lazily(() =>
+  z.strictObject({
+    /** true: the provider retains nothing of a request; null: not known. */
+    zeroRetention: z.boolean().nullable().default(null),
+    /** true: the provider may store requests or train on them; null: not known. */
+    trains: z.boolean().nullable().default(null),
+  }),
+);
+
+export const parameters = lazily(() => z.array(z.string().min(1)));
+
+export const endpointOptions = lazily(() =>
+  z.strictObject({
+    /** Slug of a configured provider. */
+    provider: slug() as z.ZodType<string, ProviderSlug>,
+    /** The provider's own name for the model. */
+    model: z.string().min(1),
+    /** Distinguishes endpoints of one provider: `only: ["provider/variant"]`. */
+    variant: slug().optional(),
+    /**
+     * Without it, and without a built-in price, responses contain no cost.
+     * @default not known
+     */
+    pricing: pricingOptions().optional(),
+    /**
+     * Tokens.
+     * @default not known
+     */
+    contextLength: count().optional(),
+    /**
+     * The longest prompt, where it is shorter than the context.
+     * @default not known
+     */
+    maxPromptTokens: count().optional(),
+    /**
+     * Tokens.
+     * @default not known
+     */
+    maxCompletionTokens: count().optional(),
+    /**
+     * Used by `provider.quantizations` of a request.
+     * @default `unknown`
+     */
+    quantization: z.enum(['int4', 'int8', 'fp4', 'fp6', 'fp8', 'fp16', 'bf16', 'fp32', 'unknown']).optional(),
+    /**
+     * Request fields that the endpoint supports, such as `tools`; used by `provider.require_parameters`.
+     * @default the model's
+     */
+    supportedParameters: parameters().optional(),
+    /**
+     * The tier of the endpoint; the endpoint serves only requests that ask for this tier.
+     * @default the variant of that name
+     */
+    serviceTier: z.enum(['flex', 'priority']).optional(),
+    /**
+     * true: the endpoint caches prompts without being asked.
+     * @default not known
+     */
+    implicitCaching: z.boolean().optional(),
+    /**
+     * true: the endpoint is listed but never used.
+     * @default false
+     */
+    disabled: z.boolean().optional(),
+    /**
+     * The endpoint's share of the requests, among the endpoints of the model that have a weight; an endpoint without
+     * one is tried after them. Not together with `order: 'price'`.
+     */
+    weight: z.number().positive().max(1_000_000).optional(),
+    /**
+     * The provider's treatment of the data of requests at this endpoint.
+     * @default the provider's
+     */
+    dataPolicy: dataPolicyOptions().optional(),
+  }),
+);
+
+export type PricingSettings = z.output<ReturnType<typeof pricingOptions>>;

@@ -1,0 +1,90 @@
+import * as z from 'zod';
+import { lazily } from '../../base/lazily.ts';
+import { type DialectName, dialects, type QuirksOf } from '../../dialects/index.ts';
+import type { BuiltInSlug } from '../../providers/index.ts';
+import type { Provider } from '../../providers/provider.ts';
+import { expectation } from '../../schema/chat/expectations.ts';
+import { dataPolicyOptions, slug } from './endpoint.ts';
+
+type AnyQuirks = QuirksOf<DialectName>;
+
+/** Dialects that are spoken over the network: the models of `ai-sdk` are handed in by `fromAiSdk`. */
+type WireDialectName = Exclude<DialectName, 'ai-sdk'>;
+const dialectNames = Object.keys(dialects).filter((name) => name !== 'ai-sdk') as [WireDialectName];
+
+/** The quirks of any dialect. `configureProviders` checks them by the schema of the dialect, once that is known. */
+const quirks = lazily(() =>
+  z.custom<AnyQuirks>((value) => typeof value === 'object' && value !== null && !Array.isArray(value), {
+    error: expectation('expected object'),
+  }),
+);
+
+/** A provider that `defineProvider` made. */
+const made = lazily(() =>
+  z.custom<Provider>(
+    (value) => typeof value === 'object' && value !== null && typeof (value as { auth?: unknown }).auth === 'function',
+    { error: expectation('expected a provider') },
+  ),
+);
+
+export const providerOptions = lazily(() =>
+  z.strictObject({
+    /** The key; a built-in provider without a key is not used, a server with a `baseUrl` is called without a key. */
+    apiKey: z.string().min(1).optional(),
+    /** The other parts of the credential by name, where the provider has several. */
+    credential: z.record(z.string(), z.string().min(1)).optional(),
+    /**
+     * An http or https URL, everything before the path of the dialect, such as `/chat/completions`. A query, such as
+     * `?api-version=2`, is kept behind that path; the values of parameters that hold a key by their name are redacted.
+     * @default the built-in one for the dialect; needed where none is known (docs/providers.md#without-an-address)
+     */
+    baseUrl: z.url({ protocol: /^https?$/, error: expectation('expected an http or https URL') }).optional(),
+    /**
+     * true: the provider gets BYOK credentials (docs/workspaces.md#byok-credentials). At an address of your own, only
+     * you know whether a wrong key is refused there, or served at your expense.
+     * @default true at the built-in `baseUrl`, else false
+     */
+    byok: z.boolean().optional(),
+    /**
+     * Shown as `provider` in responses.
+     * @default the built-in one, else the slug
+     */
+    name: z.string().min(1).optional(),
+    /** Sent with every request that uses your own credential; never with a BYOK credential. */
+    headers: z
+      .record(
+        z.string().regex(/^[!#$%&'*+.^_`|~\w-]+$/, expectation('expected a header name')),
+        z.string().regex(/^[\t\x20-\x7e\x80-\xff]*$/, expectation('expected a header value')),
+      )
+      .optional(),
+    /**
+     * The wire format of the provider. A built-in provider that speaks several is called at the address for this one.
+     * @default the built-in one, else `openai-chat`
+     */
+    dialect: z.enum(dialectNames).optional(),
+    /**
+     * The differences of the provider from its dialect; each quirk replaces the built-in quirk of that name.
+     * @default the built-in ones
+     */
+    quirks: quirks().optional(),
+    /**
+     * The provider's treatment of the data of requests.
+     * @default the built-in one, else unknown
+     */
+    dataPolicy: dataPolicyOptions().optional(),
+  }),
+);
+
+type ProvidersSchema = z.ZodType<Record<string, z.output<ReturnType<typeof providerOptions>> | Provider>, Providers>;
+
+export const providersOptions = lazily(
+  (): ProvidersSchema => z.record(slug(), z.union([providerOptions(), made()])) as unknown as ProvidersSchema,
+);
+
+/** A provider that the host app names: one that is built in, or its own server. */
+export interface ProviderOptions extends z.input<ReturnType<typeof providerOptions>> {}
+
+/** Providers by slug. Editors complete the slugs of those that are built in. */
+export type Providers = { [Slug in BuiltInSlug]?: ProviderOptions | Provider } & {
+  [slug: string]: ProviderOptions | Provider;
+};

@@ -1,0 +1,74 @@
+import * as z from 'zod';
+import { tryParseJson } from '../../base/json.ts';
+import { lazily } from '../../base/lazily.ts';
+import { intervals } from '../../base/windows.ts';
+import type { WorkspaceId } from '../../call/workspace.ts';
+import type { Address, Change } from '../storage/storage.ts';
+import type { Hold } from './holds.ts';
+import type { SumsPart } from './usage-counter.ts';
+
+/** A hold, and the amount that was spent of it. */
+export interface HoldEnd {
+  hold: Hold;
+  nanoUsd: number;
+}
+
+/** The bookings of one batch. Any process that finds the note can send it again, and it counts once. */
+export interface Note {
+  /** Epoch ms. */
+  atMs: number;
+  ends: readonly { hold: Omit<Hold, 'workspaceId'>; nanoUsd: number }[];
+  sums: readonly SumsPart[];
+}
+
+const windowSchema = () =>
+  z.object({
+    account: z.string(),
+    interval: z.enum(intervals),
+    startMs: z.int(),
+    endMs: z.int().nullable(),
+  });
+const noteSchema = lazily(() =>
+  z.object({
+    atMs: z.int(),
+    ends: z.array(
+      z.object({
+        nanoUsd: z.int(),
+        hold: z.object({
+          id: z.string(),
+          nanoUsd: z.int(),
+          sinceMs: z.int(),
+          windows: z.array(z.object({ ...windowSchema().shape, limitNanoUsd: z.int() })),
+        }),
+      }),
+    ),
+    sums: z.array(
+      z.object({ id: z.string(), additions: z.array(z.object({ window: windowSchema(), nanoUsd: z.int() })) }),
+    ),
+  }),
+);
+
+/** The kind of notes. They are in the partition of their workspace, like the records, oldest first. */
+export const noteKind = 'booking';
+
+export function noteAt(workspaceId: WorkspaceId, id: string): Address {
+  return { partition: workspaceId, kind: noteKind, id };
+}
+
+export function noteRemovals(workspaceId: WorkspaceId, ids: readonly string[]): Change[] {
+  return ids.map((id) => ({ at: noteAt(workspaceId, id), value: null }));
+}
+
+export function noteText({ atMs, ends, sums }: Note): string {
+  const shown = ends.map(({ hold: { id, nanoUsd: heldNanoUsd, sinceMs, windows }, nanoUsd }) => ({
+    nanoUsd,
+    hold: { id, nanoUsd: heldNanoUsd, sinceMs, windows },
+  }));
+  return JSON.stringify({ atMs, ends: shown, sums });
+}
+
+/** @returns null: the note is damaged */
+export function parseNote(text: string): Note | null {
+  const found = noteSchema().safeParse(tryParseJson(text));
+  return found.success ? found.data : null;
+}

@@ -1,0 +1,96 @@
+import { type Definition, defineFunction, lockFor, type PostgresNames } from './sql.ts';
+
+/**
+ * Names of the functions on records. A changed text needs a new number: old and new processes may run at the same time.
+ */
+export const recordFunctions = { read: 'read_1', list: 'list_1', commit: 'commit_1' };
+
+/** The table of records and its functions. */
+export function defineRecords(names: PostgresNames): Definition[] {
+  const table = names.of('records');
+  return [
+    {
+      kind: 'table',
+      name: table,
+      text: [
+        // Sorted by bytes, whatever the collation of the database.
+        `CREATE TABLE ${table} (
+      namespace text COLLATE "C" NOT NULL,
+      partition text COLLATE "C" NOT NULL,
+      kind text COLLATE "C" NOT NULL,
+      id text COLLATE "C" NOT NULL,
+      value text NOT NULL,
+      rank bigint,
+      PRIMARY KEY (namespace, partition, kind, id)
+    )`,
+        `CREATE INDEX ${names.index('records_rank')}
+      ON ${table} (namespace, partition, kind, rank, id) WHERE rank IS NOT NULL`,
+      ],
+    },
+    defineFunction({
+      name: names.of(recordFunctions.read),
+      parameters: 'p_namespace text, p_partition text, p_at jsonb',
+      returns: 'SETOF text',
+      body: `BEGIN
+  RETURN QUERY SELECT r.value
+    FROM jsonb_array_elements(p_at) WITH ORDINALITY AS asked (at, position)
+    LEFT JOIN ${table} AS r ON r.namespace = p_namespace AND r.partition = p_partition
+      AND r.kind = asked.at->>'kind' AND r.id = asked.at->>'id'
+    ORDER BY asked.position;
+END`,
+    }),
+    defineFunction({
+      name: names.of(recordFunctions.list),
+      parameters: 'p_namespace text, p_partition text, p_kind text, p_offset bigint, p_limit bigint',
+      returns: 'json',
+      body: `BEGIN
+  RETURN json_build_object(
+    'total', (
+      SELECT count(*) FROM ${table}
+      WHERE namespace = p_namespace AND partition = p_partition AND kind = p_kind AND rank IS NOT NULL
+    ),
+    'records', (
+      SELECT coalesce(json_agg(json_build_object('id', page.id, 'value', page.value) ORDER BY page.rank, page.id), '[]')
+      FROM (
+        SELECT id, value, rank FROM ${table}
+        WHERE namespace = p_namespace AND partition = p_partition AND kind = p_kind AND rank IS NOT NULL
+        ORDER BY rank, id OFFSET p_offset LIMIT p_limit
+      ) AS page
+    )
+  );
+END`,
+    }),
+    defineFunction({
+      name: names.of(recordFunctions.commit),
+      parameters: 'p_namespace text, p_partition text, p_changes jsonb',
+      returns: 'boolean',
+      body: `DECLARE
+  v_change jsonb;
+  v_value text;
+BEGIN
+  ${lockFor(names, `'records', p_namespace, p_partition`)}
+  FOR v_change IN SELECT value FROM jsonb_array_elements(p_changes) LOOP
+    CONTINUE WHEN NOT v_change ? 'expect';
+    SELECT r.value INTO v_value FROM ${table} AS r
+      WHERE r.namespace = p_namespace AND r.partition = p_partition
+        AND r.kind = v_change->>'kind' AND r.id = v_change->>'id';
+    IF v_value IS DISTINCT FROM v_change->>'expect' THEN RETURN false; END IF;
+  END LOOP;
+  FOR v_change IN SELECT value FROM jsonb_array_elements(p_changes) LOOP
+    IF v_change->>'value' IS NULL THEN
+      DELETE FROM ${table} AS r
+        WHERE r.namespace = p_namespace AND r.partition = p_partition
+          AND r.kind = v_change->>'kind' AND r.id = v_change->>'id';
+    ELSE
+      INSERT INTO ${table} AS r (namespace, partition, kind, id, value, rank)
+        VALUES (p_namespace, p_partition, v_change->>'kind', v_change->>'id', v_change->>'value',
+          (v_change->>'rank')::bigint)
+        ON CONFLICT (namespace, partition, kind, id)
+        DO UPDATE SET value = excluded.value, rank = coalesce(excluded.rank, r.rank);
+    END IF;
+  END LOOP;
+  RETURN true;
+END`,
+    }),
+  ];
+}
