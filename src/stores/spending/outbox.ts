@@ -32,7 +32,7 @@ export interface Outbox {
   inFlight(workspaceId: WorkspaceId): Promise<unknown> | null;
   /** Entries that the store has not confirmed. */
   waiting(): number;
-  /** To be called when the store has responded to another call: waiting entries are sent now. */
+  /** To be called when the store has responded to another call: waiting entries are sent now, not after their pause. */
   wake(): void;
   /** Gives up the waiting entries of a workspace. */
   forget(workspaceId: WorkspaceId): void;
@@ -65,7 +65,8 @@ const maxWaiting = 100_000;
 /** The number of entries that are sent at the same time when the store is back. */
 const width = 16;
 const firstPauseMs = 100;
-const longestPauseMs = 30_000;
+/** Short: sums that wait here are missing in all reads after the store is back, and one attempt costs next to nothing. */
+const longestPauseMs = 5_000;
 /** The shortest time between a failure and `wake`: an entry may fail although the store responds to other calls. */
 const wakeAfterMs = 1_000;
 
@@ -95,6 +96,7 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
     if (sent instanceof Promise) return follow(item, sent);
     item.outboxEntry.end?.(true);
     if (sending + countWaiting() === 0) onEmpty?.();
+    else wake();
   }
 
   /** Resolves when the entry has arrived or failed. */
@@ -112,6 +114,7 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
       () => {
         item.outboxEntry.end?.(true);
         arrived();
+        wake();
       },
       (error: unknown) => {
         fail(item, error);

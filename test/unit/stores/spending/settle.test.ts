@@ -102,7 +102,7 @@ describe('a settlement', () => {
 });
 
 describe('a settlement that the store does not take', () => {
-  it('is sent again until it does, with pauses that grow to half a minute', async () => {
+  it('is sent again until it does, with pauses that grow to five seconds', async () => {
     const { held, clock, faults, calls, state, warnings } = createBench({ leaseMs: 1e9 });
     const reservation = await held(100, daily(100));
     const at: number[] = [];
@@ -118,7 +118,7 @@ describe('a settlement that the store does not take', () => {
     // Random numbers are 0.5 here, which takes a quarter off.
     expect(at.slice(0, 6)).toEqual([0, 75, 225, 525, 1_125, 2_325]);
     const pauses = at.slice(1).map((ms, index) => ms - at[index]!);
-    expect(Math.max(...pauses)).toBe(22_500);
+    expect(Math.max(...pauses)).toBe(3_750);
     expect(calls.filter(({ method }) => method === 'settle')).toHaveLength(at.length + 1);
     expect(warnings.filter((warning) => warning.includes('did not accept'))).toHaveLength(1);
     expect(clock.pending).toBe(0);
@@ -228,6 +228,18 @@ describe('a settlement that the store does not take', () => {
     await clock.advance(1_000);
     (await held(1, daily(1_000))).settle(cost(0));
     expect(await state('workspace', 'daily')).toEqual([40, 0]);
+  });
+  it('goes on as soon as the store takes another booking', async () => {
+    const { held, clock, faults, state } = createBench();
+    const [waits, other] = [await held(100, daily(1_000)), await held(1, daily(1_000))];
+    faults.settle = away;
+    waits.settle(cost(40));
+    await clock.advance(300_000);
+    faults.settle = undefined;
+    await clock.advance(1_000);
+    other.settle(cost(1));
+    await clock.advance(0);
+    expect(await state('workspace', 'daily')).toEqual([41, 0]);
   });
   it('comes with thousands of others when the store is back, a few at a time', async () => {
     const { held, clock, faults, state } = createBench();
