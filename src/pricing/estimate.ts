@@ -1,6 +1,6 @@
 import type { ChatMessage, ChatRequest, Usage } from '../schema/chat/chat.ts';
+import { mayBeText } from './known-fields.ts';
 import { mediaTokens } from './media-tokens.ts';
-import { silentFields } from './silent-fields.ts';
 import { TextCounter } from './text-counter.ts';
 
 /** Counts the tokens of texts, and of values written as JSON. */
@@ -45,8 +45,7 @@ export function estimateBeside(request: ChatRequest, counter: Counter): number {
   if (request.tools) tokens += counter.tokensOfJson(request.tools);
   if (request.response_format) tokens += counter.tokensOfJson(request.response_format);
   // The model may read fields that we do not know, such as documents.
-  for (const [name, value] of Object.entries(request))
-    if (!silentFields.has(name)) tokens += counter.tokensOfJson(value);
+  for (const [name, value] of Object.entries(request)) if (mayBeText(name)) tokens += counter.tokensOfJson(value);
   return tokens;
 }
 

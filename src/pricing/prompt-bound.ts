@@ -2,12 +2,12 @@ import type { Ask } from '../call/ask.ts';
 import type { PricedKind } from '../call/model.ts';
 import type { Native, NativeObject } from '../call/native.ts';
 import type { ChatMessage, ChatRequest, FilePart } from '../schema/chat/chat.ts';
+import { fieldRow } from '../schema/chat/fields.ts';
 import { noteWrites, noteWritesIn } from './cache-writes.ts';
-import { asksForSearch, unknownField, unknownMessageField, unknownPartField } from './known-fields.ts';
+import { asksForSearch, mayBeText, unknownField, unknownMessageField, unknownPartField } from './known-fields.ts';
 import { earlierAudioTokens, imageTokens, mediaTokens } from './media-tokens.ts';
 import { boundItems } from './native-items.ts';
 import { nativeToolsOf } from './native-tools.ts';
-import { silentFields } from './silent-fields.ts';
 import { type Effort, jsonBound, newEffort, quotedBound, textBound } from './token-bound.ts';
 
 /** Upper bounds of a request for any endpoint. Counted once and used for every endpoint. */
@@ -134,27 +134,21 @@ function addField(bound: Counting, name: string, value: unknown): void {
   if (value === null || value === undefined) return;
   if (asksForSearch(name, value)) addSearches(bound, value);
   noteFieldWrites(bound, name, value);
-  if (silentFields.has(name)) return;
+  if (!mayBeText(name)) return;
   bound.tokens += quotedBound(name, bound.effort) + jsonBound(value, bound.effort);
   addUnknown(bound, unknownField(name, value));
 }
 
 function noteFieldWrites({ kinds }: Counting, name: string, value: unknown): void {
   if (name === 'cache_control' || name === 'prompt_cache_options') noteWrites(kinds, value);
-  else if (!counted.has(name) && typeof value === 'object') noteWritesIn(kinds, value);
+  else if (typeof value === 'object' && !isCounted(name)) noteWritesIn(kinds, value);
 }
 
-/** Fields whose marks are noted where they are counted, or that only the gateway reads. */
-const counted: ReadonlySet<string> = new Set([
-  'messages',
-  'tools',
-  'response_format',
-  'prediction',
-  'plugins',
-  'provider',
-  'metadata',
-  'trace',
-]);
+/** Tells whether the marks of a field are noted where it is counted, or the field makes no provider write anything. */
+function isCounted(name: string): boolean {
+  const role = fieldRow(name)?.role;
+  return role === 'prompt' || role === 'gateway' || role === 'label';
+}
 
 function addUnknown({ unknownFields }: Counting, path: string | null): void {
   // More would only make an error longer.

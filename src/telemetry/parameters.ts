@@ -1,4 +1,5 @@
 import type { ChatRequest } from '../schema/chat/chat.ts';
+import { telemetryNames } from '../schema/chat/fields.ts';
 
 /** The parameters of a request to a provider, without the client's text. A field that is absent was not sent. */
 export interface AttemptParameters {
@@ -26,27 +27,14 @@ export interface AttemptParameters {
   serviceTier?: string;
 }
 
-const numbers = {
-  max_tokens: 'maxTokens',
-  max_completion_tokens: 'maxTokens',
-  temperature: 'temperature',
-  top_p: 'topP',
-  top_k: 'topK',
-  frequency_penalty: 'frequencyPenalty',
-  presence_penalty: 'presencePenalty',
-  seed: 'seed',
-  n: 'choices',
-} as const satisfies Partial<Record<keyof ChatRequest, keyof AttemptParameters>>;
-const numberFields = Object.keys(numbers) as (keyof typeof numbers)[];
-
 const effortFields = ['reasoning', 'reasoning.effort', 'reasoning_effort'];
 
 /** @param dropped  request fields that the provider does not get */
 export function parametersOf(request: ChatRequest, dropped: readonly string[]): AttemptParameters {
   const found: AttemptParameters = {};
-  for (const field of numberFields) {
+  for (const [field, name] of telemetryNames) {
     const value = request[field];
-    if (typeof value === 'number' && !dropped.includes(field)) found[numbers[field]] = value;
+    if (typeof value === 'number' && !dropped.includes(field)) found[name] = value;
   }
   const output = outputOf(request, dropped);
   if (output !== null) found.output = output;

@@ -1,17 +1,4 @@
+import { fieldsWith } from '../../schema/chat/fields.ts';
+
 /** Fields of a request that speak to the gateway, which acts on them itself: no provider is meant. */
-export const gatewayFields: readonly string[] = [
-  'model',
-  'models',
-  'provider',
-  'plugins',
-  'route',
-  'debug',
-  'trace',
-  'session_id',
-  'stop_server_tools_when',
-  'stream',
-  'stream_options',
-  'include_reasoning',
-  'usage',
-  'transforms',
-];
+export const gatewayFields: readonly string[] = fieldsWith({ role: 'gateway' });

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { UpstreamError } from '../../base/http/upstream-error.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
+import type { ListedParameter } from '../../schema/chat/fields.ts';
 
 const tools = [{ type: 'function' as const, function: { name: 'f', parameters: { type: 'object', properties: {} } } }];
 const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false };
@@ -9,8 +10,10 @@ const schema = { type: 'object', properties: { a: { type: 'string' } }, required
 const maxRemembered = 1_000;
 const longestRemembered = 256;
 
+type Parameter = ListedParameter | 'structured_outputs';
+
 /** What asks for each parameter, by its name in `supported_parameters`. */
-const requests: Readonly<Record<string, Omit<ChatRequest, 'messages'>>> = {
+const requests: Readonly<Record<Parameter, Omit<ChatRequest, 'messages'>>> = {
   temperature: { temperature: 0.5 },
   top_p: { top_p: 0.5 },
   top_k: { top_k: 5 },
@@ -52,7 +55,7 @@ export function leftOutParameters<Quirks extends object>(
 ): (quirks: Quirks, upstreamModel: string) => readonly string[] {
   const known = new WeakMap<Quirks, LRUCache<string, readonly string[]>>();
 
-  function isLeftOut(name: string, quirks: Quirks, upstreamModel: string): boolean {
+  function isLeftOut(name: Parameter, quirks: Quirks, upstreamModel: string): boolean {
     const request: ChatRequest = { messages: [{ role: 'user', content: 'Hi' }], max_tokens: 4000, ...requests[name] };
     const field = name === 'structured_outputs' ? 'response_format' : name;
     try {
@@ -65,7 +68,8 @@ export function leftOutParameters<Quirks extends object>(
   }
 
   return (quirks, upstreamModel) => {
-    const leftOut = () => Object.keys(requests).filter((name) => isLeftOut(name, quirks, upstreamModel));
+    const leftOut = () =>
+      (Object.keys(requests) as Parameter[]).filter((name) => isLeftOut(name, quirks, upstreamModel));
     if (upstreamModel.length > longestRemembered) return leftOut();
     let ofModels = known.get(quirks);
     if (ofModels === undefined) {

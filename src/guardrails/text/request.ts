@@ -1,18 +1,11 @@
 import type { Revision } from '../../call/ask.ts';
 import type { Native } from '../../call/native.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
+import { fieldRow } from '../../schema/chat/fields.ts';
 import { isMemberName, routingFields } from './exceptions.ts';
 import type { Work } from './pace.ts';
 import type { Texts } from './texts.ts';
-import { type Kind, placeOf } from './walk.ts';
-
-/** The way to check a field that is not an ordinary one of the wire. */
-function kindOf(field: string): Kind {
-  // Plugins have already read their settings, so a redaction would have no effect.
-  if (field === 'plugins' || field === 'tool_choice' || field === 'stop_server_tools_when') return 'fixed';
-  if (field === 'metadata' || field === 'trace' || field === 'logit_bias' || field === 'image_config') return 'free';
-  return 'wire';
-}
+import { placeOf } from './walk.ts';
 
 /** A message or tool that was looked at. */
 interface Looked {
@@ -45,7 +38,7 @@ export class RequestTexts {
     for (const field of Object.keys(request)) {
       if (routingFields.has(field) || field === 'messages' || field === 'tools') continue;
       if (!isMemberName(field)) yield* texts.fixed(field, () => placeOf([field]));
-      note(field, request[field], yield* texts.value(request[field], field, kindOf(field)));
+      note(field, request[field], yield* texts.value(request[field], field, fieldRow(field)?.guarded ?? 'wire'));
     }
     const left = Object.keys(changed).length === 0 ? request : ({ ...request, ...changed } as ChatRequest);
     if (native === null) return { request: left, native };

@@ -2,7 +2,7 @@ import type { Ask } from '../../call/ask.ts';
 import type { Call } from '../../call/call.ts';
 import type { Native, NativeObject } from '../../call/native.ts';
 import type { ChatTool } from '../../schema/chat/chat.ts';
-import { isWebSearch } from '../../schema/chat/web-search.ts';
+import { isWebSearch } from '../../schema/chat/tool.ts';
 import type { PipelineDeps } from '../deps.ts';
 import { planNow } from '../plan/plan-of.ts';
 import { usesOwnAlone } from './operator-services.ts';

@@ -2,7 +2,7 @@ import { GatewayError } from '../../base/errors.ts';
 import { refusal } from '../../base/refusal.ts';
 import { cleanName } from '../../base/text/clean-text.ts';
 import type { ChatRequest, ChatTool, FunctionTool, ToolChoice } from '../../schema/chat/chat.ts';
-import { isWebSearch } from '../../schema/chat/web-search.ts';
+import { isWebSearch } from '../../schema/chat/tool.ts';
 import { checkBy } from '../../schema/schema.ts';
 import type { ServerTool } from '../../server-tools/server-tool.ts';
 

@@ -1,5 +1,6 @@
 import type { Revision } from '../../call/ask.ts';
 import type { AssistantMessage, ChatMessage, ChatRequest, ContentPart } from '../../schema/chat/chat.ts';
+import { fieldsWith } from '../../schema/chat/fields.ts';
 import { comparisonFormat } from './comparison.ts';
 import { depthHeaders } from './depth.ts';
 import type { PanelTools } from './settings.ts';
@@ -7,40 +8,8 @@ import type { PanelTools } from './settings.ts';
 /** What all requests of the plugin say beside the chat request. */
 const ofFusion = { headers: depthHeaders, takesTurns: true } as const;
 
-/** Who pays, who may serve, and whose request it is: for every generation. */
-const sharedFields = [
-  'provider',
-  'plugins',
-  'user',
-  'session_id',
-  'metadata',
-  'trace',
-  'service_tier',
-  'store',
-  'safety_identifier',
-] as const;
-
-/** How a model is to think and how much it may say: for the answers too. */
-const answerFields = [
-  ...sharedFields,
-  'max_tokens',
-  'max_completion_tokens',
-  'temperature',
-  'top_p',
-  'top_k',
-  'min_p',
-  'top_a',
-  'frequency_penalty',
-  'presence_penalty',
-  'repetition_penalty',
-  'seed',
-  'reasoning',
-  'reasoning_effort',
-  'include_reasoning',
-  'verbosity',
-  'cache_control',
-  'prompt_cache_key',
-] as const;
+const sharedFields: readonly string[] = fieldsWith({ generations: 'all' });
+const answerFields: readonly string[] = [...sharedFields, ...fieldsWith({ generations: 'answers' })];
 
 /**
  * The question for one analysis model: the conversation, and server tools. The tools of the request, the form of the

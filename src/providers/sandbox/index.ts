@@ -2,37 +2,12 @@ import type { Model } from '../../call/model.ts';
 import type { DialectRequest } from '../../dialects/dialect.ts';
 import { openaiChat } from '../../dialects/openai-chat/index.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
+import { fieldsWith } from '../../schema/chat/fields.ts';
 import { defineProvider } from '../provider.ts';
 import { models } from './models.ts';
 import { usualMaxCompletionTokens } from './speak.ts';
 import { contextLength } from './tokens.ts';
 import { createSandboxTransport } from './transport.ts';
-
-/** Request fields that only some models of the sandbox act on. Each model names its fields. */
-const asked = [
-  'temperature',
-  'top_p',
-  'top_k',
-  'min_p',
-  'top_a',
-  'frequency_penalty',
-  'presence_penalty',
-  'repetition_penalty',
-  'logit_bias',
-  'logprobs',
-  'top_logprobs',
-  'tools',
-  'tool_choice',
-  'parallel_tool_calls',
-  'response_format',
-  'reasoning',
-  'reasoning_effort',
-  'verbosity',
-  'service_tier',
-  'prediction',
-  'image_config',
-  'audio',
-] as const;
 
 /** Plain chat completions. The sandbox gets the complete request, and the fields that its model ignores are listed. */
 const sandboxChat: typeof openaiChat = {
@@ -74,6 +49,12 @@ const cacheReadPicoUsd = 50_000;
 
 /** The fields that every model of the sandbox acts on. Responses never vary, so every seed is honoured. */
 const usualParameters = ['max_tokens', 'max_completion_tokens', 'stop', 'n', 'seed'];
+
+/** Request fields that only some models of the sandbox act on. Each model names its fields. */
+const asked: readonly string[] = [
+  ...fieldsWith({ parameter: 'listed' }),
+  ...fieldsWith({ parameter: 'unlisted' }),
+].filter((name) => !usualParameters.includes(name));
 
 /** The sandbox's models, ready for a catalogue: one endpoint each. */
 export const sandboxModels: readonly Model[] = models.map((model) => {

@@ -1,6 +1,7 @@
 import { ZodError } from 'zod';
 import type { BodyCheck } from '../schema.ts';
 import type { LimitSettings } from '../settings/settings.ts';
+import { fieldsWith } from './fields.ts';
 
 /**
  * The bounds of the names in a request. The work for each name is done in this process, before any provider is called.
@@ -12,18 +13,13 @@ type Path = readonly PropertyKey[];
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Lists and maps of settings in a request. What messages and items hold is bounded by the number of values alone. */
-const settingLists = [
-  'tools',
-  'plugins',
-  'modalities',
-  'stop_server_tools_when',
-  'logit_bias',
-  'image_config',
+const settingLists: readonly string[] = [
+  ...fieldsWith({ isList: true }),
   // Of a Responses request.
   'include',
   'context_management',
   'client_metadata',
-] as const;
+];
 
 /**
  * Refuses a request that names too much, before its schema looks at every item: a chat request or a Responses request.

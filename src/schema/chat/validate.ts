@@ -5,7 +5,7 @@ import { isExpectation } from './expectations.ts';
 import type { ChatMessage } from './message.ts';
 import type { ChatRequest } from './request.ts';
 import type { ChatTool, ToolChoice } from './tool.ts';
-import { isWebSearch } from './web-search.ts';
+import { isWebSearch } from './tool.ts';
 
 type ZodIssue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];

@@ -1,34 +1,20 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
+import { type DefaultableField, fieldRow, fieldsWith } from '../chat/fields.ts';
 import { chatRequestSchema } from '../chat/request.ts';
 
-/** Fields that say how a model writes. What decides about routing, money or tools stays with the request. */
-const fields = {
-  max_tokens: true,
-  max_completion_tokens: true,
-  temperature: true,
-  top_p: true,
-  top_k: true,
-  min_p: true,
-  top_a: true,
-  frequency_penalty: true,
-  presence_penalty: true,
-  repetition_penalty: true,
-  logit_bias: true,
-  seed: true,
-  stop: true,
-  reasoning: true,
-  reasoning_effort: true,
-  parallel_tool_calls: true,
-} as const;
+const fields = Object.fromEntries(fieldsWith({ isDefaultable: true }).map((name) => [name, true])) as Record<
+  DefaultableField,
+  true
+>;
 
 /**
  * Fields that say the same thing. A request that sets one of them gets the default of none, which could contradict it.
  */
-export const sameMeaning: readonly (readonly string[])[] = [
-  ['max_tokens', 'max_completion_tokens'],
-  ['reasoning', 'reasoning_effort'],
-];
+export const sameMeaning: readonly (readonly string[])[] = fieldsWith({ isDefaultable: true }).flatMap((name) => {
+  const same = fieldRow(name)?.sameAs;
+  return same === undefined ? [] : [[same, name]];
+});
 
 /**
  * Values for requests that set none, by field; checked like those of a request. Both names of one thing are refused.

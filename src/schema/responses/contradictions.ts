@@ -1,5 +1,5 @@
 import type { Issue } from '../../base/refusal.ts';
-import { isWebSearch } from '../chat/web-search.ts';
+import { isWebSearch } from '../chat/tool.ts';
 import type { InputItem } from './items.ts';
 import type { ResponsesRequest } from './request.ts';
 import { type AllowedTools, isKnownTool, type ObjectChoice, type ResponsesTool } from './tools.ts';

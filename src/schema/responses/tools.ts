@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 import { jsonObject, list, textUpTo } from '../bounded.ts';
 import { cacheControlSchema } from '../chat/part.ts';
-import { isWebSearch } from '../chat/web-search.ts';
+import { isWebSearch } from '../chat/tool.ts';
 import { chosen } from '../chosen.ts';
 import { flagOrNull, text, textOrNull } from '../scalars.ts';
 import { isRefusedTool, isServerTool } from './hosted.ts';

@@ -1,6 +1,6 @@
 import { isObject, type Loose } from '../../../base/values.ts';
 import type { ChatRequest, ChatTool, FunctionTool } from '../../../schema/chat/chat.ts';
-import { isWebSearch } from '../../../schema/chat/web-search.ts';
+import { isWebSearch } from '../../../schema/chat/tool.ts';
 import { unsupported } from '../../shared/unsupported.ts';
 import { searchOptionsOf } from '../../shared/web-search-options.ts';
 import type { ModelFamily } from '../model-family.ts';
