@@ -124,6 +124,7 @@ const subjectFolders: readonly string[] = [
   'src/guardrails',
   'src/http',
   'src/operations',
+  'src/pipeline',
   'src/pricing',
   'src/providers',
   'src/schema',
