@@ -127,6 +127,7 @@ const subjectFolders: readonly string[] = [
   'src/pipeline',
   'src/pricing',
   'src/providers',
+  'src/routing',
   'src/schema',
   'src/search',
   'src/server-tools',
