@@ -38,17 +38,17 @@ import type { Hedging } from './attempt/patience.ts';
 import type { RateDeps } from './call/admission.ts';
 import type { ReportPluginFailure } from './call/hook-failure.ts';
 
-/** What a workspace uses where a request names nothing. null: it names nothing either. */
+/** The settings of a workspace for requests that name nothing themselves. null: the workspace names nothing either. */
 export interface WorkspaceDefaults {
   /** Slug of a model. */
   textModel: string | null;
   /** Slug of the model for requests whose `modalities` ask for images. */
   imageModel: string | null;
-  /** How endpoints are sorted. */
+  /** The order of endpoints, in a word of `provider.sort`. */
   sort: string | null;
-  /** true: the operator's credentials are not for it. */
+  /** true: the workspace may not use the operator's credentials. */
   isByokOnly: boolean;
-  /** Whose prompts and responses are kept; null, or absent: nobody's. */
+  /** The calls whose prompts and responses are kept; null, or absent: none. */
   ioLogging?: IoLogging | null;
   /** The workspace's switch `is_data_discount_logging_enabled`; absent: not known. */
   dataDiscountLogging?: boolean;
@@ -56,7 +56,7 @@ export interface WorkspaceDefaults {
   broadcast?: boolean;
 }
 
-/** Which calls of a workspace have their prompts and responses kept. */
+/** The calls of a workspace whose prompts and responses are kept. */
 export interface IoLogging {
   /** The share of the calls, above 0 and up to 1. */
   samplingRate: number;
@@ -64,10 +64,10 @@ export interface IoLogging {
   apiKeyIds: readonly number[] | null;
 }
 
-/** For what is decided before a provider is called. */
+/** The means to decide everything that is decided before a provider is called. */
 export interface RoutingDeps {
   clock: Clock;
-  /** In [0, 1). */
+  /** A number from 0 up to, but not including, 1. */
   random: () => number;
   catalog: Catalog;
   health: Health;
@@ -76,17 +76,17 @@ export interface RoutingDeps {
   provider: (slug: string) => Provider | null;
   /** The host app's own scorer for `service/auto`: 0, easy, to 1, hard. Absent: the gateway's own. */
   difficulty?: ((request: ChatRequest) => number | Promise<number>) | undefined;
-  /** What routers do where the request does not say. */
+  /** The behaviour of routers for requests that do not set it. */
   routers?: RouterSettings | undefined;
   /** Author of the router models, beside `service`. */
   brand: string;
   /** Suffixes of model slugs that ask for plugins. */
   pluginVariants: PluginVariants;
-  /** Whether the operator has set a provider up. */
+  /** true: the operator has set up the provider. */
   isConfigured: (providerSlug: string) => boolean;
-  /** Whether no model writes the responses of a provider. */
+  /** true: the provider is a sandbox, so no model writes its responses. */
   isSandbox: (providerSlug: string) => boolean;
-  /** The operator has set up no provider but sandboxes. */
+  /** true: the operator has set up sandboxes alone. */
   hasOnlySandboxes: boolean;
   /** Slugs of the built-in providers, which preferences may name. */
   builtInProviders?: ReadonlySet<string> | undefined;
@@ -96,72 +96,72 @@ export interface RoutingDeps {
   byokCredentials: (workspaceId: WorkspaceId) => readonly ByokCredential[] | Promise<readonly ByokCredential[]>;
   /** @throws GatewayError unavailable (503) */
   defaultsOf: (workspaceId: WorkspaceId) => WorkspaceDefaults | Promise<WorkspaceDefaults>;
-  /** What guardrails of the store impose on a caller; absent: nothing. @throws GatewayError unavailable (503) */
+  /** The demands that guardrails of the store make on a caller; absent: none. @throws GatewayError unavailable (503) */
   imposedOn?: ((caller: Caller) => Imposed | Promise<Imposed>) | undefined;
-  /** For requests that name no model; null for none. */
+  /** The model of requests that name no model; null: there is none. */
   defaultModel: string | null;
-  /** Makes prompts fit; null: none does. */
+  /** Makes long prompts fit; null: no prompt is made shorter. */
   shortener: Shortener | null;
 }
 
-/** For the money of a call. */
+/** The means to hold and book the money of a call. */
 export interface MoneyDeps {
-  /** Makes prompts fit; null: none does. */
+  /** Makes long prompts fit; null: no prompt is made shorter. */
   shortener: Shortener | null;
   /** A configured provider; null for any other. */
   provider: (slug: string) => Provider | null;
   spending: Spending;
   budgets: BudgetSettings;
-  /** What requests have cost before; null: the worst case is held. */
+  /** The usual output of requests, learned from earlier ones; null: the worst case is held. */
   outputEstimates: OutputEstimates | null;
-  /** Is told of requests that a budget has refused; absent: nobody wants to know. */
+  /** Learns of requests that a budget has refused; absent: nobody wants to know. */
   budgetWatch?: Pick<BudgetWatch, 'refused'> | null | undefined;
   /** The workspace's budgets, and those that guardrails give to the key. @throws GatewayError unavailable (503) */
   budgetsOf: (caller: Caller) => readonly BudgetLimit[] | Promise<readonly BudgetLimit[]>;
 }
 
-/** For one attempt. */
+/** The means to make one attempt. */
 export interface AttemptDeps {
   clock: Clock;
   /** A configured provider; null for any other. */
   provider: (slug: string) => Provider | null;
   /**
-   * The one place where a reference becomes a key.
+   * Makes a key of a reference. No other place does.
    * @throws UpstreamError operator (the next target is called) when a credential cannot be opened
    */
   openCredential: (ref: CredentialRef) => Credential | Promise<Credential>;
   /** Credentials whose provider has refused a thought; absent: none is remembered. */
   refusedThoughts?: RefusedThoughts | undefined;
   transportOf: (provider: Provider) => Transport;
-  /** Those of this gateway. */
+  /** The exchanges of this gateway that are open. */
   exchanges: OpenExchanges;
-  /** Is told why the `auth` of a provider failed; the client is not. */
+  /** Learns why the `auth` of a provider failed. The client does not learn it. */
   reportAuthFailure?: ReportAuthFailure | undefined;
   limits: UpstreamLimitSettings;
   timeouts: TimeoutSettings;
 }
 
-/** For calling targets one after the other, or beside each other. */
+/** The means to call targets one after the other, or two at once. */
 export interface ExecuteDeps extends AttemptDeps {
-  /** In [0, 1). */
+  /** A number from 0 up to, but not including, 1. */
   random: () => number;
   health: Health;
   retry: RetrySettings;
-  /** null: no target is called beside another. */
+  /** Decides about a second target beside a slow one; null: there is never a second one. */
   hedging: Hedging | null;
 }
 
-/** For one generation. */
+/** The means to make one generation. */
 export interface GenerateDeps extends RoutingDeps, MoneyDeps, ExecuteDeps {}
 
-/** For the way of a response to the client, and the record of the call. */
+/** The means to deliver a response to the client and to record the call. */
 export interface DeliverDeps {
   clock: Clock;
   streams: StreamSettings;
   keepAlive: KeepAliveSettings;
-  /** Shown in routing metadata; null for none. */
+  /** The region that routing metadata shows; null: none. */
   region: string | null;
-  /** null: nobody wants to know. */
+  /** Takes the record of a call; null: nobody wants it. */
   record: Recorder | null;
   /** Asks who follows a call while it runs; absent or null: nobody ever does. */
   follow?: ((begun: BegunCall) => SafeFollower | null) | null | undefined;
@@ -169,21 +169,23 @@ export interface DeliverDeps {
   keepContent?: ((record: RequestRecord, content: CallContent) => void) | undefined;
 }
 
-/** Everything the pipeline is given. Nothing in it belongs to one request. A stage takes the part that it needs. */
+/**
+ * Everything that the pipeline is given. Nothing in it belongs to one request. A stage takes the part that it needs.
+ */
 export interface PipelineDeps extends GenerateDeps, DeliverDeps {
-  /** Is told why a plugin was left out; the client is told that it was. */
+  /** Learns why a plugin was left out. The client learns only that it was left out. */
   reportPluginFailure?: ReportPluginFailure | undefined;
   rates: RateDeps;
-  /** Built in, and the host app's own. */
+  /** The built-in plugins, and those of the host app. */
   plugins: readonly Plugin[];
-  /** Built in, and the host app's own. */
+  /** The built-in server tools, and those of the host app. */
   serverTools: readonly ServerTool[];
   /** Fetches URLs that requests and models name. */
   fetchUrl: FetchUrl;
   /** The first is the usual one. */
   searchEngines: readonly SearchEngine[];
-  /** Characters of all citations of a choice. */
+  /** The most characters of all citations of a choice. */
   citationCharacters: number;
-  /** Built in, and the host app's own. */
+  /** The built-in guardrails, and those of the host app. */
   guardrails: readonly Guardrail[];
 }

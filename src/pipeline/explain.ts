@@ -37,32 +37,32 @@ import { shortenedFor } from './plan/shortening.ts';
 import { offerServerTools, offersServerTools } from './server-tools/offer.ts';
 import { checkOffered, checkOperatorServices, checkServerTools } from './server-tools/operator-services.ts';
 
-/** How a call would be routed and paid for at this moment. */
+/** The way a call would be routed and paid for at this moment. */
 export interface Explained {
-  /** What would be generated: the request of the call, or the last that a plugin would make of it. */
+  /** The request that would be generated: that of the call, or the last one that a plugin would make of it. */
   request: ChatRequest;
-  /** null: the call would be refused before a try. */
+  /** The plan; null: the call would be refused before any target is called. */
   plan: Plan | null;
-  /** For a request that names no model; null: there is none. */
+  /** The model of a request that names no model; null: there is none. */
   defaultModel: string | null;
-  /** What would be tried, in order. */
+  /** The targets that would be called, in order. */
   targets: readonly ExplainedTarget[];
   excluded: readonly Exclusion[];
-  /** What the call would be refused with, before a provider is asked; null: it would not be. */
+  /** The error that would refuse the call before a provider is asked; null: the call would not be refused. */
   refusal: Pick<GatewayError, 'status' | 'message' | 'metadata' | 'retryAfterMs'> | null;
-  /** What would be held, integer nano-USD; null: nothing is limited. */
+  /** The money that would be held, integer nano-USD; null: nothing is limited. */
   holdNanoUsd: number | null;
-  /** Where it would be held. */
+  /** The budget windows that would hold the money. */
   windows: readonly (Preview['windows'][number] & { holdNanoUsd: number })[];
-  /** All generations, in order, where a plugin says what it would generate; null: there is one. */
+  /** All generations, in order, where a plugin names the generations that it would make; null: there is one. */
   generations: readonly ExplainedGeneration[] | null;
-  /** How the models are chosen, where a plugin chooses them; null: as the plan says. */
+  /** The way a plugin chooses the models; null: no plugin does, and the plan says it. */
   strategy: RoutingStrategy | null;
-  /** What guardrails and plugins would do. */
+  /** The stages that guardrails and plugins would show. */
   stages: readonly PipelineStage[];
 }
 
-/** One of several generations of a call, by itself: whether there is money for all of them is another question. */
+/** One of several generations of a call, by itself. It does not say whether there is money for all of them. */
 export interface ExplainedGeneration {
   purpose: string;
   explained: Explained;
@@ -71,15 +71,15 @@ export interface ExplainedGeneration {
 export interface ExplainedTarget {
   target: Target;
   standing: Standing;
-  /** The most it can cost, and by which tokens; null: its price is not known. */
+  /** The most it can cost, and the tokens that it costs that for; null: its price is not known. */
   ceiling: Pick<Ceiling, 'nanoUsd' | 'promptTokens' | 'completionTokens'> | null;
 }
 
 /**
- * Goes the way of a call up to the point where money is held, without holding any: the same reads, the same plan, the
- * same choice of what can be paid for. No provider is asked.
- * @throws GatewayError invalid_request (400) for what no routing could cure, such as a model that does not exist;
- *         unavailable (503) when the store cannot tell
+ * Follows the way of a call up to the point where money is held, without holding any: the same reads, the same plan,
+ * the same choice of the targets that can be paid for. Asks no provider.
+ * @throws GatewayError invalid_request (400) for a fault that no routing could cure, such as a model that does not
+ * exist; unavailable (503) when the store cannot tell
  */
 export async function explain(deps: PipelineDeps, call: Call): Promise<Explained> {
   checkAvailable(deps, call.ask);
@@ -97,7 +97,7 @@ export async function explain(deps: PipelineDeps, call: Call): Promise<Explained
       const { hook } = served;
       if (served.ask !== asked.ask) asked = callFor(asked, served.ask);
       const foreseen = await foreseenBy(hook, deps, asked, stages);
-      // Plugins behind it act on each of the generations, and show their stages once.
+      // The plugins after this one act on each of the generations, and show their stages once.
       if (foreseen.length > 1) several ??= foreseen;
       const [only] = foreseen;
       if (only !== undefined && several === null) asked = callFor(asked, revised(asked.ask, only.request));
@@ -113,7 +113,7 @@ function withStages(stages: readonly PipelineStage[], explained: Explained): Exp
   return { ...explained, stages: [...stages, ...explained.stages] };
 }
 
-/** What guardrails would do with a request, one after the other, up to the first that refuses it. */
+/** Returns the effect of guardrails on a request, one after the other, up to the first that refuses it. */
 async function previewGuardrails(
   active: readonly ActiveHook[],
   clock: PreviewContext['clock'],
@@ -133,7 +133,7 @@ async function previewGuardrails(
   return { ask, stages, refusal: null };
 }
 
-/** @throws what the plugin refuses the request with */
+/** @throws the refusal of the plugin */
 async function foreseenBy(
   hook: ActiveHook,
   deps: PipelineDeps,
@@ -174,7 +174,10 @@ async function explainSeveral(
   return together(generations) ?? explainOne(deps, call);
 }
 
-/** The last generation, with the money of all. It is refused where it is, or where all the others are. */
+/**
+ * Returns the last generation, with the money of all. It is refused where it is refused by itself, or where all the
+ * others are.
+ */
 function together(generations: readonly ExplainedGeneration[]): Explained | null {
   const all = generations.map(({ explained }) => explained);
   const last = all.at(-1);
@@ -223,13 +226,16 @@ async function explainOne(deps: PipelineDeps, asked: Call): Promise<Explained> {
   };
 }
 
-/** What a router has chosen, and what would be taken out of the prompt for the target that is tried first. */
+/**
+ * Returns stages with the choice of a router, and with the parts that would be taken out of the prompt for the first
+ * target.
+ */
 function routed(deps: GenerateDeps, request: ChatRequest, { stages = [], targets: [first] }: Plan): PipelineStage[] {
   const shortened = first === undefined ? null : shortenedFor(deps, request, first);
   return shortened === null ? [...stages] : [...stages, shortened.stage];
 }
 
-/** A call that has no target. @throws the error, where it says nothing of endpoints */
+/** Explains a call that has no target. @throws the error, where it does not speak of endpoints */
 function refusedBy(error: unknown, request: ChatRequest, defaultModel: string | null): Explained {
   if (!isGatewayError(error) || error.metadata?.excluded === undefined) throw error;
   const { status, message, metadata, retryAfterMs } = error;
@@ -295,12 +301,15 @@ async function within(deps: GenerateDeps, call: Call, plan: Plan, gathered: Gath
   }
 }
 
-/** Whether a limit is what stands in the way of a request: what it may cost is not known. */
+/** true: a limit stands in the way of a request, because its cost is not known. */
 function isUnaffordable(metadata: GatewayError['metadata']): boolean {
   return metadata?.unpriced !== undefined || metadata?.unknown_fields !== undefined;
 }
 
-/** The worst case as it was bounded to be held; of what does not count against a limit, as it is. */
+/**
+ * Explains each target. Its worst case is the one that would be held; where the target does not count against a limit,
+ * it is the unbounded one.
+ */
 function explainTargets(deps: GenerateDeps, { ask }: Call, { targets }: Plan, gathered: Gathered): ExplainedTarget[] {
   const prompt = boundPrompt(ask);
   return targets.map((target) => {

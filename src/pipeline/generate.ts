@@ -88,7 +88,7 @@ function prepareWith(run: CallRun, ask: Ask, share: HoldShare, { attempts, plan 
       const work = () => hook.hooks.prepare?.(given.request, target, asked.context);
       prepared = revised(given, await asked.outcome<Revised>(given.request, work));
     }
-    // Last: other plugins may have made the prompt longer.
+    // The prompt is shortened last: other plugins may have made it longer.
     prepared = sentShortened(run, prepared, target);
     if (prepared === own || !target.ceilingNanoUsd) return { ask: prepared, target };
     // A plugin may have made the prompt longer: the attempt must still fit into what is held.
@@ -98,14 +98,17 @@ function prepareWith(run: CallRun, ask: Ask, share: HoldShare, { attempts, plan 
       ceiling === null || ceiling.nanoUsd <= target.ceilingNanoUsd ? target : withCeiling(target, ceiling);
     const costed = ceiling === null ? dearest : expectedOf(run.deps, prepared.request, dearest, ceiling);
     if (!(await share.covers(costed, attempts, besideOf(run, ask.request, plan)))) return null;
-    // The ceiling rests on a largest output that the plugin took away: it has to be sent.
+    // The ceiling rests on a largest output that the plugin took away, so that output has to be sent.
     return ceiling?.mustSend && target.maxTokens === undefined
       ? { ask: withLimit(prepared, ceiling.maxTokens), target: costed }
       : { ask: prepared, target: costed };
   };
 }
 
-/** The request that fits a target: where it was made shorter, the client is told, but not of a retry that is no shorter. */
+/**
+ * Returns the request that fits a target. Where it was made shorter, the client is told, but not of a retry that is no
+ * shorter.
+ */
 function sentShortened({ deps, stages }: CallRun, ask: Ask, target: Target): Ask {
   const shortened = shortenedFor(deps, ask.request, target);
   if (shortened === null) return ask;
@@ -118,12 +121,12 @@ function withLimit(ask: Ask, maxTokens: number): Ask {
   return withRequest(ask, { ...ask.request, max_tokens: null, max_completion_tokens: maxTokens });
 }
 
-/** What becomes of a target whose prompt a plugin has made longer. */
+/** Returns a target with its new ceiling, after a plugin has made the prompt longer. */
 function withCeiling(target: Target, { nanoUsd, promptTokens, completionTokens }: Ceiling): Target {
   return { ...target, ceilingNanoUsd: nanoUsd, mostTokens: { promptTokens, completionTokens } };
 }
 
-/** What is held for a request that plugins have prepared, where less than the worst case is. */
+/** Returns the amount that is held for a request that plugins have prepared, where less than the worst case is held. */
 function expectedOf({ outputEstimates }: MoneyDeps, prepared: ChatRequest, target: Target, ceiling: Ceiling): Target {
   if (outputEstimates === null) return target;
   const { holdNanoUsd } = withExpectedCost(outputEstimates, prepared, withCeiling(target, ceiling));
@@ -139,7 +142,7 @@ function besideOf({ deps }: CallRun, request: ChatRequest, plan: Plan | null): T
   );
 }
 
-/** What an attempt has brought, as a generation. */
+/** Makes a generation of the result of an attempt. */
 function opened(run: CallRun, generation: GenerationState, { attempted, target, ask }: Executed): Generation {
   generation.served(target, ask);
   const { call, deps } = run;
@@ -173,7 +176,7 @@ function opened(run: CallRun, generation: GenerationState, { attempted, target, 
   return { kind: 'complete', head, result, log: generation };
 }
 
-/** Whether bytes of the upstream may reach the client: both speak chat completions, whose template of bytes is known. */
+/** true: bytes of the upstream may reach the client. Both speak chat completions, whose template of bytes is known. */
 function mayForward({ encoder }: Call, dialect: Dialect | undefined): boolean {
   return encoder.format === 'chat' && dialect?.format === encoder.format;
 }

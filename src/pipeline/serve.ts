@@ -33,7 +33,7 @@ export async function serve(deps: PipelineDeps, call: Call): Promise<OperationRe
     const found = deps.imposedOn?.(call.caller) ?? nothingImposed;
     imposed = found instanceof Promise ? await found : found;
   } catch (error) {
-    // Guardrails that cannot be read are not none.
+    // Guardrails that cannot be read still count: without them, the call is refused.
     throw refused(new CallRun(deps, call), error);
   }
   const run = new CallRun(deps, call, imposed.guardrails);
@@ -58,14 +58,14 @@ export async function serve(deps: PipelineDeps, call: Call): Promise<OperationRe
   }
 }
 
-/** What the workspace wants to be recorded of its calls. */
+/** Notes the wishes of the workspace for the records of its calls. */
 function noteWorkspace(run: CallRun, defaults: WorkspaceDefaults, isZdr: boolean): void {
   run.switches = defaults;
   run.keepsContent = run.deps.keepContent !== undefined && wantsContent(defaults, run.call, isZdr);
   if (run.keepsContent || (run.follower?.wantsContent && !isZdr)) run.capture = new ContentCapture();
 }
 
-/** Generates, with the plugins that wrap it around: the first that is asked is the outermost. */
+/** Generates a response, with the plugins that wrap it. The first plugin in the order is the outermost. */
 function respond(run: CallRun, ask: Ask): Promise<ModelResponse> {
   const withTools = (one: Ask) => {
     if (!offersServerTools(one.request)) return generate(run, one);
@@ -82,8 +82,8 @@ function respond(run: CallRun, ask: Ask): Promise<ModelResponse> {
 }
 
 /**
- * Waits for the first token, so that a failure before it is an ordinary error; but not so long that the connection goes
- * dead.
+ * Waits for the first token, so that a failure before it is an ordinary error. The wait is short enough for the
+ * connection to stay alive.
  */
 async function stream(run: CallRun, ask: Ask, responding: Promise<ModelResponse>): Promise<OperationReply> {
   const { call, deps } = run;
@@ -97,7 +97,7 @@ async function stream(run: CallRun, ask: Ask, responding: Promise<ModelResponse>
     try {
       opened = await Promise.race([opening, patience]);
     } catch (error) {
-      // The stream is sent all the same, and its first event says why it failed.
+      // The stream is sent even so, and its first event says why it failed.
       if (!isGatewayError(error) || call.encoder.failsInStream?.(error) !== true) throw error;
     }
     const body = new ClientSource({
@@ -114,7 +114,7 @@ async function stream(run: CallRun, ask: Ask, responding: Promise<ModelResponse>
   }
 }
 
-/** The call has failed before anything was delivered: ends it, and adds how it was routed. */
+/** Ends a call that failed before anything was delivered. Adds to the error how the call was routed. */
 function refused(run: CallRun, error: unknown): unknown {
   const { call } = run;
   const left = hasLeft(error);

@@ -4,18 +4,18 @@ import type { CredentialRef } from '../call/plan.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
 import type { RankedEndpoint } from './rank.ts';
 
-/** Whether a BYOK credential may be used for this request at an endpoint. */
+/** Tells whether a BYOK credential may be used for this request at an endpoint. */
 export type Fits = (credential: ByokCredential, endpoint: Endpoint) => boolean;
 
 /**
- * Called with an endpoint and a credential to call it with.
+ * Receives an endpoint and a credential to call it with.
  * @param cooldownUntilMs  end of the cooldown of the two together, epoch ms; undefined: no cooldown
  */
 export type Visit = (entry: RankedEndpoint, credential: CredentialRef, cooldownUntilMs: number | undefined) => void;
 
 /**
- * Goes through the endpoints in the order of `entries`, once for each kind of credential: first with the workspace's
- * BYOK credentials, then with the operator's, then with the BYOK credentials that are fallbacks.
+ * Visits the endpoints in the order of `entries`, once for each kind of credential: first with the workspace's BYOK
+ * credentials, then with the operator's, then with the BYOK credentials that are fallbacks.
  * @param entries  ranked; for the operator's credential, their `cooldownUntilMs` must be set
  */
 export function visitCandidates(entries: readonly RankedEndpoint[], facts: Facts, fits: Fits, visit: Visit): void {

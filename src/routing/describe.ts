@@ -4,21 +4,21 @@ import type { ChatRequest } from '../schema/chat/chat.ts';
 import type { PipelineStage, ServiceMetadata } from '../schema/chat/envelope.ts';
 import { defaultedFields } from './model-defaults.ts';
 
-/** How one generation was routed. */
+/** The route of one generation. */
 export interface Route {
   /** null: the generation was refused before it was planned. */
   plan: Plan | null;
   /** The target that serves; null: none does. */
   target: Target | null;
   attempts: readonly AttemptTrace[];
-  /** As the caller, or a plugin, made it. */
+  /** The request as the caller, or a plugin, made it. */
   request?: ChatRequest;
 }
 
 /**
  * Builds the `service_metadata` of a response from the plans and the attempts. With several generations, the last one
  * is shown, with the attempts of all of them; `generations` then lists each.
- * @param stages  what plugins and guardrails did
+ * @param stages  the stages of plugins and guardrails
  */
 export function describeRoute(
   routes: readonly Route[],
@@ -53,14 +53,19 @@ export function describeRoute(
   };
 }
 
-/** What decided, and the fields that the request got from the defaults of the model that serves. */
+/**
+ * Returns the facts behind the decision, and the fields that the request got from the defaults of the model that
+ * serves.
+ */
 function paramsOf({ params }: Plan, selected: Target | null, request: ChatRequest | undefined) {
   const defaulted = selected && request ? defaultedFields(request, selected.endpoint) : [];
   if (defaulted.length > 0) return { params: { ...params, defaulted } };
   return params ? { params } : {};
 }
 
-/** What the attempt that serves left out of the request, and how it asked for output of a schema. */
+/**
+ * Returns the fields that the attempt that serves left out of the request, and the way it asked for output of a schema.
+ */
 function sentBy(
   attempts: readonly AttemptTrace[],
 ): Pick<ServiceMetadata, 'dropped' | 'structured_output' | 'thought_bindings'> {
@@ -74,7 +79,7 @@ function sentBy(
   };
 }
 
-/** Nothing where all thoughts fitted. */
+/** Returns the thoughts that were dropped; nothing where all thoughts fitted. */
 function bindingsOf({ thoughts }: AttemptTrace): Pick<ServiceMetadata, 'thought_bindings'> {
   if (thoughts === undefined) return {};
   const { dropReason, reported } = thoughts;
@@ -110,7 +115,7 @@ function eachEndpoint(targets: readonly Target[]): readonly Target[] {
   return targets.filter(({ endpoint }) => seen.size < seen.add(endpoint).size);
 }
 
-/** Up to this number, comparing each pair takes less time than building a set. */
+/** The most targets for which comparing each pair takes less time than building a set. */
 const fewTargets = 12;
 
 function isFirst(targets: readonly Target[], endpoint: Target['endpoint'], at: number): boolean {

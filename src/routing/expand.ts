@@ -23,7 +23,7 @@ export function namedSlugs({ model, models }: ChatRequest, defaultModel: string 
   return slugs;
 }
 
-/** Like `namedSlugs`. @throws GatewayError invalid_request (400) when there is no slug */
+/** Returns the same slugs as `namedSlugs`. @throws GatewayError invalid_request (400) when there is no slug */
 export function requestedSlugs(request: ChatRequest, defaultModel: string | null): string[] {
   const slugs = namedSlugs(request, defaultModel);
   if (slugs.length === 0) {
@@ -34,7 +34,7 @@ export function requestedSlugs(request: ChatRequest, defaultModel: string | null
   return slugs;
 }
 
-/** Returns how models are chosen for these slugs, also when no plan could be made. */
+/** Returns the strategy that chooses the models of these slugs, also when no plan could be made. */
 export function strategyOf(slugs: readonly string[], brand: string): Plan['strategy'] {
   const [slug = ''] = slugs;
   if (slugs.length > 1) return 'fallback';
@@ -76,14 +76,14 @@ export function expandModels(slugs: readonly string[], input: ExpandInput): Expa
   };
 }
 
-/** By slug, what a search of all models has found. A slug may come several times, with other suffixes. */
+/** By slug: the models that a search of all models has found. A slug may come several times, with other suffixes. */
 type Searched = Map<string, Expanded | null>;
 
 /** @throws GatewayError permission_denied (403) for a model that the caller names and must not use */
 function checkedOne(slug: string, input: ExpandInput, searched: Searched | null): Expanded {
   const found = expandOne(slug, input, searched);
   const { mayUseModel } = input.facts;
-  // A router chooses among what the caller may use.
+  // A router chooses among the models that the caller may use.
   if (mayUseModel && found.router === null)
     for (const { model } of found.chosen) if (!mayUseModel(model.slug)) throw modelNotAllowed(slug);
   return found;
@@ -143,7 +143,7 @@ function findListed(
   if (model && !model.isPassThrough) return direct(model);
   const router = routerOf(slug, input.brand);
   if (router === null && !slug.startsWith('~')) return isAlias ? null : findBareName(slug, input);
-  // Of the suffixes, only `:nitro` changes what a router chooses, and only of one router.
+  // The suffix `:nitro` is the only one that changes the choice of a router, and of one router alone.
   const key = router === 'pareto' && isFast ? `${slug}:nitro` : slug;
   let found = searched?.get(key);
   if (found === undefined) {
@@ -224,7 +224,7 @@ function direct(model: Model): Expanded {
   return { chosen: [{ model, variants: [] }], ofFirstSlug: 1, strategy: 'direct', params: undefined, router: null };
 }
 
-/** `~author/family-latest` */
+/** Finds the newest model of a family: `~author/family-latest`. */
 function findLatest(slug: string, { view, facts, pluginVariants }: ExpandInput): Expanded | null {
   const name = /^~([^/]+)\/(.+)-latest$/.exec(slug);
   if (!name) return null;
@@ -235,7 +235,7 @@ function findLatest(slug: string, { view, facts, pluginVariants }: ExpandInput):
   );
   const { mayUseModel } = facts;
   const allowed = mayUseModel ? ofFamily.filter(({ slug: one }) => mayUseModel(one)) : ofFamily;
-  // Of a family that the caller may use nothing of, the newest: the refusal then says why.
+  // If the caller may use no model of the family, the newest one is taken: the refusal then gives the reason.
   const members = allowed.length > 0 ? allowed : ofFamily;
   const [newest] = newestFirst(members.filter((model) => reachable(model, facts).length > 0));
   const model = newest ?? newestFirst(members)[0];
@@ -255,7 +255,7 @@ function modelNotAllowed(slug: string): GatewayError {
   return new GatewayError('permission_denied', message, { metadata: { model: shown } });
 }
 
-/** More would make the message no clearer. */
+/** The most candidates that an error shows. More would not make the message clearer. */
 const shownCandidates = 10;
 
 function ambiguousName(name: string, models: readonly Model[]): GatewayError {
@@ -268,7 +268,7 @@ function ambiguousName(name: string, models: readonly Model[]): GatewayError {
 function unknownModel(slug: string, { view, facts, request }: ExpandInput): GatewayError {
   const shown = cleanName(slug, 101);
   const meant = nearestModels(slug, view, facts, request);
-  // Only a slug that begins with a provider which is not set up gets here: its models need no catalogue.
+  // The slug begins with a provider that is not set up: its models need no catalogue.
   const listed = meant.length === 0 ? providerWithoutAddress(slug.split('/', 1)[0] as string) : null;
   const why = listed ? `: ${whyWithoutAddress(listed)}, and the operator has set none` : didYouMean(meant);
   return new GatewayError('invalid_request', `${JSON.stringify(shown)} is not a model of this gateway${why}`, {

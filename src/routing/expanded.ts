@@ -16,18 +16,18 @@ export interface ChosenModel {
 
 /** The models that a request's slugs stand for. */
 export interface Expanded {
-  /** In the order in which the models are called. */
+  /** The models, in the order in which they are called. */
   chosen: readonly ChosenModel[];
-  /** How many of them the first slug stands for; the others are fallbacks. */
+  /** The number of models that the first slug stands for; the others are fallbacks. */
   ofFirstSlug: number;
   strategy: Plan['strategy'];
-  /** What a router or an alias based its decision on; the metadata shows it. */
+  /** The facts that a router or an alias based its decision on; the metadata shows them. */
   params: Plan['params'];
   /** Fallbacks of the model that do not exist. */
   unknownFallbacks?: readonly string[];
   /** The slug of the router that chose. Sticky routing keeps its choice for the conversation. */
   router: string | null;
-  /** What the routers chose and left out. */
+  /** The stages of the routers, with the models that they chose and left out. */
   stages?: readonly PipelineStage[];
 }
 
@@ -42,12 +42,12 @@ export interface ExpandInput {
   brand: string;
   /** Suffixes that ask for plugins. */
   pluginVariants: PluginVariants;
-  /** Whether the operator has set a provider up. */
+  /** Tells whether the operator has set a provider up. */
   isConfigured: (providerSlug: string) => boolean;
-  /** Whether no model writes the responses of a provider. */
+  /** Tells whether a provider is a sandbox, so that no model writes its responses. */
   isSandbox: (providerSlug: string) => boolean;
-  /** The operator has set up no provider but sandboxes. */
+  /** true: the operator has set up sandboxes alone. */
   hasOnlySandboxes: boolean;
-  /** What routers do where the request does not say. */
+  /** The behaviour of routers for requests that do not set it. */
   routers?: RouterSettings | undefined;
 }

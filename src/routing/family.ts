@@ -47,9 +47,9 @@ export function newestFirst(models: readonly Model[]): Model[] {
 }
 
 interface Version {
-  /** `4.5` gives 4 and 5. */
+  /** The numbers of the version: `4.5` gives 4 and 5. */
   numbers: readonly number[];
-  /** Numbers of the date, to compare builds of the same version. */
+  /** The numbers of the date, to compare builds of the same version. */
   date: readonly number[];
 }
 

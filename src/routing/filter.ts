@@ -20,19 +20,19 @@ export const preferenceFilters = [
 
 export type PreferenceFilter = (typeof preferenceFilters)[number];
 
-/** What a request's preferences demand of endpoints, read once for all endpoints. null: no demand of that kind. */
+/** The demands of a request's preferences on endpoints, read once for all endpoints. null: no demand of that kind. */
 export interface Demands {
   only: ReadonlySet<string> | null;
   ignore: ReadonlySet<string> | null;
   keepsNothing: boolean;
   collectsNothing: boolean;
-  /** The provider has to search the web by itself. */
+  /** true: the provider has to search the web by itself. */
   searchesWeb: boolean;
   isDistillable: boolean;
   quantizations: readonly string[] | null;
   /** Request fields that the endpoint has to support. */
   parameters: readonly string[] | null;
-  /** All request fields that are set: none may be one that never reaches the provider. */
+  /** All request fields that are set. An endpoint at which one of them never reaches the provider does not serve. */
   fields: readonly string[] | null;
   /** Kinds of output that the model has to make. */
   modalities: readonly string[] | null;
@@ -81,7 +81,7 @@ export function unmetDemand(demands: Demands, endpoint: Endpoint, model: Model):
   if (demands.searchesWeb && !searchesByItself(endpoint)) return 'require_parameters';
   const { supportedParameters, unsupportedParameters } = endpoint;
   if (fields !== null && unsupportedParameters?.some((name) => fields.includes(name))) return 'require_parameters';
-  // Of an endpoint without a list nothing is known: it will do only where nothing is required.
+  // The endpoint has no list, so its parameters are not known: it serves only where no parameter is required.
   if (supportedParameters === null && (parameters ?? modalities) !== null) return 'require_parameters';
   if (parameters !== null && !supportsAll(supportedParameters ?? [], parameters)) return 'require_parameters';
   if (modalities !== null && !makes(modalities, endpoint, model)) return 'require_parameters';
@@ -89,13 +89,13 @@ export function unmetDemand(demands: Demands, endpoint: Endpoint, model: Model):
   return ordered !== null && !isAmong(ordered, endpoint) ? 'allow_fallbacks' : null;
 }
 
-/** Whether the provider is known to search the web where the request asks it to. */
+/** true: the provider is known to search the web where the request asks it to. */
 function searchesByItself({ searchesWeb, supportedParameters, unsupportedParameters }: Endpoint): boolean {
   const isListed = supportedParameters?.includes('web_search_options') === true;
   return (searchesWeb === true || isListed) && unsupportedParameters?.includes('web_search_options') !== true;
 }
 
-/** Whether the endpoint is known to have zero data retention; an unknown policy counts as no. */
+/** true: the endpoint is known to have zero data retention; an unknown policy counts as no. */
 export function keepsNothing({ dataPolicy }: Endpoint): boolean {
   return dataPolicy.zeroRetention === true;
 }
@@ -112,7 +112,7 @@ export function isAmong(slugs: ReadonlySet<string>, { tag, providerSlug }: Endpo
   return slugs.has(tag) || (tag !== providerSlug && slugs.has(providerSlug));
 }
 
-/** Whether a model is known to make these kinds of output, or its endpoint to support the field that asks for them. */
+/** true: the model is known to make these kinds of output, or its endpoint to support the field that asks for them. */
 function makes(modalities: readonly string[], { supportedParameters }: Endpoint, { outputModalities }: Model): boolean {
   if (supportedParameters?.includes('modalities')) return true;
   return outputModalities !== undefined && modalities.every((one) => outputModalities.includes(one));
@@ -143,7 +143,7 @@ const alwaysSupported = new Set([
 
 /**
  * Returns the request fields that are set and that some endpoints do not support; null: there are none, so that an
- * endpoint of which nothing is known will do.
+ * endpoint with unknown parameters may serve.
  */
 function requiredParameters(request: ChatRequest): string[] | null {
   const required = setFields(request).filter((name) => !alwaysSupported.has(name));
@@ -159,7 +159,7 @@ function isSet(value: unknown): boolean {
   return value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0);
 }
 
-/** In pico-USD, like an endpoint's prices. */
+/** The limits in pico-USD, like an endpoint's prices. */
 interface PriceLimits {
   prompt: number;
   completion: number;

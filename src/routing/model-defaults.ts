@@ -3,7 +3,7 @@ import type { ChatRequest } from '../schema/chat/chat.ts';
 import { isSet, sameMeaning } from '../schema/models/model-defaults.ts';
 
 /**
- * The request with the defaults of the endpoint's model, for the fields that the request does not set.
+ * Returns the request with the defaults of the endpoint's model, for the fields that the request does not set.
  * @returns the request itself where nothing is added
  */
 export function withDefaults(request: ChatRequest, endpoint: Pick<Endpoint, 'defaults'>): ChatRequest {
@@ -15,7 +15,7 @@ export function withDefaults(request: ChatRequest, endpoint: Pick<Endpoint, 'def
   return { ...request, ...added };
 }
 
-/** The fields that a request gets from the defaults of the endpoint's model. */
+/** Returns the fields that a request gets from the defaults of the endpoint's model. */
 export function defaultedFields(request: ChatRequest, { defaults }: Pick<Endpoint, 'defaults'>): readonly string[] {
   if (defaults === undefined) return none;
   const fields = request as Readonly<Record<string, unknown>>;

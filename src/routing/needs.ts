@@ -1,7 +1,7 @@
 import type { Endpoint, Model } from '../call/model.ts';
 import type { ChatRequest } from '../schema/chat/chat.ts';
 
-/** What an endpoint must support to serve a request well, as far as the request shows it. */
+/** The features that an endpoint must support to serve a request well, as far as the request shows them. */
 export interface Needs {
   /** Request fields that change the response when an endpoint ignores them. */
   parameters: readonly string[];
@@ -9,11 +9,11 @@ export interface Needs {
   modalities: readonly string[];
   /** Kinds of output that are asked for, besides text. */
   outputs: readonly string[];
-  /** Rough lower estimate of the prompt's tokens, to find endpoints that are certainly too small. */
+  /** A rough lower estimate of the prompt's tokens, to find endpoints that are certainly too small. */
   promptTokens: number;
   /** The largest output the request allows; null: the request sets no limit. */
   maxTokens: number | null;
-  /** A prompt that is too long is made shorter: a context that holds half of it will do. */
+  /** true: a prompt that is too long is made shorter. A context that holds half of it is large enough. */
   isShortened: boolean;
 }
 
@@ -27,7 +27,10 @@ const modalityOf: Readonly<Record<string, string>> = {
 
 const noOutputs: readonly string[] = [];
 
-/** Rather too few tokens than too many: English has about four characters per token, other scripts have fewer. */
+/**
+ * The characters of a token. The estimate is rather too small than too large: English has about four characters per
+ * token, other scripts have fewer.
+ */
 const charsPerToken = 4;
 
 export function needsOf(request: ChatRequest, isShortened = false): Needs {
@@ -60,7 +63,7 @@ export function needsOf(request: ChatRequest, isShortened = false): Needs {
   };
 }
 
-/** Whether an endpoint is known not to support what the request needs. Unknown properties count as supported. */
+/** true: an endpoint is known not to support a need of the request. Unknown properties count as supported. */
 export function lacks(needs: Needs, { inputModalities, outputModalities }: Model, endpoint: Endpoint): boolean {
   const { supportedParameters, unsupportedParameters, contextLength, maxPromptTokens, maxCompletionTokens } = endpoint;
   const { parameters, modalities, outputs } = needs;
@@ -75,7 +78,7 @@ export function lacks(needs: Needs, { inputModalities, outputModalities }: Model
   return maxCompletionTokens !== null && needs.maxTokens !== null && needs.maxTokens > maxCompletionTokens;
 }
 
-/** What an endpoint must have room for. */
+/** Returns the tokens that an endpoint must have room for. */
 export function leastPrompt({ promptTokens, isShortened }: Needs): number {
   return isShortened ? promptTokens / 2 : promptTokens;
 }
@@ -89,7 +92,7 @@ const otherNames: ReadonlyMap<string, readonly string[]> = new Map([
   ['response_format', ['structured_outputs']],
 ]);
 
-/** Whether an endpoint supports all the named request fields. */
+/** true: an endpoint supports all the named request fields. */
 export function supportsAll(supportedParameters: readonly string[], names: readonly string[]): boolean {
   for (const name of names) if (!supports(supportedParameters, name)) return false;
   return true;

@@ -32,13 +32,13 @@ export interface PlanInput {
   /** Suffixes that ask for plugins. */
   pluginVariants: PluginVariants;
   providerName: (slug: string) => string;
-  /** Whether the operator has set a provider up. */
+  /** Tells whether the operator has set a provider up. */
   isConfigured: (providerSlug: string) => boolean;
-  /** Whether no model writes the responses of a provider. */
+  /** Tells whether a provider is a sandbox, so that no model writes its responses. */
   isSandbox: (providerSlug: string) => boolean;
-  /** The operator has set up no provider but sandboxes. */
+  /** true: the operator has set up sandboxes alone. */
   hasOnlySandboxes: boolean;
-  /** What routers do where the request does not say. */
+  /** The behaviour of routers for requests that do not set it. */
   routers?: RouterSettings | undefined;
   /** Slugs of the built-in providers, which preferences may name. Default: every slug is taken as known. */
   builtInProviders?: ReadonlySet<string> | undefined;
@@ -150,7 +150,7 @@ export function planRoute(input: PlanInput): Plan {
 /**
  * Returns the endpoints that pass every rule. Each other endpoint is excluded by the first rule that it does not pass.
  * An endpoint can pass for several slugs, such as a model with and without a suffix; it is returned for the first slug.
- * @param allowed  how many of the models the request may use; the others would be fallbacks that it does not allow
+ * @param allowed  the number of models that the request may use; the others would be fallbacks that it does not allow
  */
 function passing(
   chosen: readonly ChosenModel[],
@@ -162,7 +162,7 @@ function passing(
   const demands = demandsOf(ask);
   const media = toolMediaOf(ask.native);
   const entries: RankedEndpoint[] = [];
-  /** null until an endpoint is removed: most requests remove none. */
+  /** The exclusions of the endpoints that are removed; null until one is. Most requests remove none. */
   let removed: Map<Endpoint, Exclusion> | null = null;
   for (let modelIndex = 0; modelIndex < chosen.length; modelIndex++) {
     const { model, variants } = chosen[modelIndex] as ChosenModel;
@@ -229,12 +229,12 @@ function reasons({ variants }: RankedEndpoint): boolean {
   return false;
 }
 
-/** A model that only makes images needs no conversation that was cut. */
+/** true: the model writes text. A model that only makes images needs no conversation that was cut. */
 function writesText({ outputModalities }: Model): boolean {
   return outputModalities === undefined || outputModalities.includes('text');
 }
 
-/** Shows how a target was judged when it was planned. */
+/** Returns the facts that a target was judged by when it was planned. */
 export function standingOfTarget(
   { ask: { request }, view, facts }: Pick<PlanInput, 'ask' | 'view' | 'facts'>,
   { endpoint, modelIndex }: Target,
@@ -291,7 +291,7 @@ function shownParams(
   return typeof throughput === 'number' ? { ...shown, throughput_floor: throughput } : shown;
 }
 
-/** Slugs that an error names. */
+/** The most slugs that an error names. */
 const namedInErrors = 5;
 
 function nothingLeft(slugs: readonly string[], excluded: Exclusion[], unknown: UnknownProviders | null): GatewayError {

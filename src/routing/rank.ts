@@ -6,28 +6,30 @@ import type { SortBy } from './sort.ts';
 import type { Variant } from './variant.ts';
 
 /**
- * An endpoint that passed the filters, with all that the plan learns about it. The steps write into this one object:
- * with fifty endpoints, a new object for each step took as long as the steps themselves.
+ * An endpoint that passed the filters, with all facts that the plan learns about it. The steps write into this one
+ * object: with fifty endpoints, a new object for each step took as long as the steps themselves.
  */
 export interface RankedEndpoint {
   readonly endpoint: Endpoint;
-  /** See `endpointKey`. */
+  /** The key of the endpoint; see `endpointKey`. */
   readonly key: string;
   readonly model: Model;
-  /** Place of the model in the list of requested models. */
+  /** The place of the model in the list of requested models. */
   readonly modelIndex: number;
   readonly variants: readonly Variant[];
-  /** Sort keys, lower is earlier: `place` is the coarse order, `rank` the strategy's, `tie` decides between equals. */
+  /**
+   * The sort keys, lower is earlier: `place` is the coarse order, `rank` the strategy's, `tie` decides between equals.
+   */
   place: number;
   rank: number;
   tie: number;
-  /** End of the endpoint's cooldown with the operator's credential, epoch ms; undefined: no cooldown. */
+  /** The end of the endpoint's cooldown with the operator's credential, epoch ms; undefined: no cooldown. */
   cooldownUntilMs: number | undefined;
-  /** What the plan decided: at least one target, only candidates in cooldown, or no credential at all. */
+  /** The decision of the plan: at least one target, only candidates in cooldown, or no credential at all. */
   outcome: 'no_credential' | 'cooldown' | 'planned';
-  /** The workspace has a BYOK credential for it, which its provider is not sent. */
+  /** true: the workspace has a BYOK credential for it, but its provider does not get credentials of workspaces. */
   refusesByok: boolean;
-  /** What the workspace's BYOK credential for it lacks; null: there is none that lacks anything. */
+  /** The missing part of the workspace's BYOK credential for it; null: no credential lacks a part. */
   byokLacks: string | null;
 }
 
@@ -54,7 +56,7 @@ export function rankedEndpoint(
 }
 
 export interface RankContext {
-  /** Place of each slug in the request's `order`; null: the request gives no order. */
+  /** By slug: its place in the request's `order`; null: the request gives no order. */
   order: ReadonlyMap<string, number> | null;
   preferences: ProviderPreferences | null;
   needs: Needs;
@@ -65,15 +67,15 @@ export interface RankContext {
 
 /** Facts for and against an endpoint. */
 export interface Standing {
-  /** The endpoint is known not to support something the request needs. */
+  /** true: the endpoint is known not to support a need of the request. */
   lacks: boolean;
-  /** A large share of the latest attempts at the endpoint failed. */
+  /** true: a large share of the latest attempts at the endpoint failed. */
   hasOutage: boolean;
-  /** The endpoint misses the latency or throughput that the request prefers. */
+  /** true: the endpoint misses the latency or throughput that the request prefers. */
   isSlow: boolean;
-  /** The endpoint served the conversation last. */
+  /** true: the endpoint served the conversation last. */
   isPinned: boolean;
-  /** Average price of a token in pico-USD, three prompt tokens to one completion token; null: not known. */
+  /** The average price of a token in pico-USD, three prompt tokens to one completion token; null: not known. */
   pricePicoUsd: number | null;
 }
 
@@ -98,7 +100,7 @@ export function rank(
   const { health, order, pinned } = context;
   const [only] = entries;
   if (only !== undefined && entries.length === 1) {
-    // One endpoint needs no random choice and no pin.
+    // A single endpoint needs no random choice and no pin.
     only.cooldownUntilMs = health.cooldownUntil(only.key);
     return entries;
   }
@@ -115,12 +117,15 @@ export function rank(
   return sorted(entries);
 }
 
-/** Where endpoints are tried as they are listed, every conversation begins with the first. */
+/**
+ * true: a conversation stays with its endpoint. It does not where endpoints are tried as they are listed: each
+ * conversation then begins with the first.
+ */
 function isSticky(model: Model, sort: SortBy | null): boolean {
   return sort !== null || model.order !== 'listed';
 }
 
-/** Above this number, the engine's sort needs fewer steps than insertion. */
+/** The most entries that are sorted by insertion. For more, the engine's sort needs fewer steps. */
 const maxInserted = 200;
 
 /**
@@ -161,7 +166,7 @@ function assess(
   const hasOutage = health.hasOutage(key);
   entry.cooldownUntilMs = health.cooldownUntil(key);
   entry.rank = rankOf(entry, price, hasOutage, sort, isMixed, context);
-  // Of endpoints that are equal in a sort, the cheaper comes first.
+  // The cheaper of two endpoints that are equal in a sort comes first.
   entry.tie = order === null && sort !== null ? (price ?? Number.MAX_VALUE) : 0;
   if (order !== null && entry.rank < order.size) {
     // The request's `order` names this endpoint.
@@ -178,7 +183,10 @@ function assess(
   entry.place = (isLacking ? 4 + shortfall(needs, endpoint) : 0) + (fails ? 2 : 0) + (isSlow ? 1 : 0);
 }
 
-/** Of contexts that are all too short for a prompt that is made shorter, the largest comes first. In [0, 0.5]. */
+/**
+ * Returns the part by which a context is too short, from 0 to 0.5. The largest of several contexts that are all too
+ * short for a shortened prompt then comes first.
+ */
 function shortfall(needs: Needs, { contextLength }: Endpoint): number {
   const least = leastPrompt(needs);
   if (!needs.isShortened || contextLength === null || contextLength >= least) return 0;
@@ -246,14 +254,14 @@ function priceRank(price: number | null, random: () => number): number {
 }
 
 /**
- * Weighted random order without replacement: an exponential random number; the rate is the weight. In ascending order
- * of these numbers, each place is a choice by weight among the remaining endpoints.
+ * Returns an exponential random number, whose rate is the weight. Sorted by these numbers, the entries are in a
+ * weighted random order without replacement: each place is a choice by weight among the remaining endpoints.
  */
 function weightedRank(weight: number, uniform: number): number {
   return -Math.log(1 - uniform) / weight;
 }
 
-/** How much a quantization harms tool calls, 0: not at all. */
+/** The harm that a quantization does to tool calls, 0: none. */
 const coarseness: Readonly<Record<string, number>> = {
   fp32: 0,
   bf16: 0,
@@ -265,7 +273,10 @@ const coarseness: Readonly<Record<string, number>> = {
   int4: 4,
 };
 
-/** Lower is better. Support of tools counts most, then the absence of an outage, then the quantization. */
+/**
+ * Returns the quality of tool calls, lower is better. Support of tools counts most, then the absence of an outage, then
+ * the quantization.
+ */
 function callingQuality({ supportedParameters, quantization }: Endpoint, hasOutage: boolean): number {
   const calls = supportedParameters === null ? 1 : supportedParameters.includes('tools') ? 0 : 2;
   return calls * 100 + (hasOutage ? 10 : 0) + (coarseness[quantization ?? ''] ?? 1);
@@ -273,7 +284,7 @@ function callingQuality({ supportedParameters, quantization }: Endpoint, hasOuta
 
 type Cutoffs = NonNullable<ProviderPreferences['preferred_max_latency']>;
 
-/** Whether a preferred value is missed. A percentile that is not measured counts as met. */
+/** true: the endpoint misses a preferred value. A percentile that is not measured counts as met. */
 function missesCutoffs(preferences: ProviderPreferences, key: string, health: HealthView): boolean {
   const throughput = preferences.preferred_min_throughput ?? null;
   if (throughput !== null && isBelow(health.throughput(key), throughput)) return true;

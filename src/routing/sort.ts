@@ -3,7 +3,7 @@ import type { ProviderSort } from '../schema/chat/preferences.ts';
 
 export type SortBy = ProviderSort;
 
-/** How endpoints are sorted. */
+/** The order of endpoints. */
 export interface Sort {
   /** null: the default strategy. */
   by: SortBy | null;

@@ -7,8 +7,8 @@ import type { ChatRequest } from '../schema/chat/chat.ts';
 import { credentialFits } from '../stores/credentials/fits.ts';
 
 /**
- * Models that may have been meant by a slug that is none: those alone which the request could come to. Where none is
- * near, the provider that the slug begins with may be misspelt.
+ * Returns models that an unknown slug may have meant: only those that the request could use. If none is similar, the
+ * provider that the slug begins with may be misspelt.
  */
 export function nearestModels(slug: string, view: CatalogView, facts: Facts, request: ChatRequest): string[] {
   const base = slug.replace(/:.*$/s, '');
@@ -42,11 +42,11 @@ function isReached({ slug, endpoints }: Model, facts: Facts, { user }: ChatReque
 /** Slugs of preferences that name no provider, with those that may have been meant. */
 export type UnknownProviders = Readonly<Record<string, readonly string[]>>;
 
-/** Of the unknown slugs, so many are shown. */
+/** The most unknown slugs that are shown. */
 const mostShown = 5;
 
 /**
- * The slugs of `order`, `only` and `ignore` that no provider has. They have no effect, or leave nothing over.
+ * Returns the slugs of `order`, `only` and `ignore` that no provider has. They have no effect, or leave no endpoint.
  * @param builtIn  slugs of the built-in providers; besides them a workspace knows those that it can use
  * @returns null: all are known, which is the usual case
  */

@@ -9,7 +9,7 @@ export interface Variant {
   tier?: NonNullable<Endpoint['serviceTier']>;
   /** A rule that each endpoint of the model has to pass, with the name that `metadata.excluded` shows. */
   rule?: readonly [name: string, passes: (endpoint: Endpoint) => boolean];
-  /** The model has to reason, unless the request itself says how much. */
+  /** true: the model has to reason, unless the request itself sets the effort. */
   reasons?: true;
 }
 
@@ -29,7 +29,7 @@ const suffixes: Readonly<Record<string, (endpoints: readonly Endpoint[]) => Vari
   },
 };
 
-/** Whether a suffix has a meaning of its own, so that no plugin can have it. */
+/** true: a suffix has a meaning of its own, so that no plugin can have it. */
 export function isRoutingVariant(suffix: string): boolean {
   return Object.hasOwn(suffixes, suffix);
 }
@@ -49,7 +49,7 @@ interface Split {
 
 const unsplit: readonly Split[] = [];
 
-/** More than there are. The catalogue is asked for what is left after each. */
+/** The most suffixes of a slug. There are fewer. The catalogue looks up the rest of the slug after each of them. */
 const maxSuffixes = 10;
 
 /** Splits known suffixes off a slug, the last one first. More than ten belong to the name. */
@@ -71,7 +71,7 @@ export function variantOf(endpoints: readonly Endpoint[], names: readonly string
   return names.flatMap((name) => (isRoutingVariant(name) ? (suffixes[name]?.(endpoints) ?? []) : []));
 }
 
-/** Whether a request costs nothing: the prices that apply to every request are known and zero. */
+/** true: a request costs nothing. The prices that apply to every request are known and zero. */
 export function isFree({ pricing }: Endpoint): boolean {
   return (
     pricing !== null &&

@@ -24,37 +24,37 @@ import { Watchdog } from './watchdog.ts';
 export type { Attempted, CompleteResponse, OpenStream } from './response.ts';
 
 export interface AttemptWatcher {
-  /** Is shown what is sent upstream, before authentication. */
+  /** Receives the request that is sent upstream, before authentication. */
   show(encoded: EncodedRequest): void;
-  /** Is given the request that is sent: it says at any time whether the provider may have got it. */
+  /** Receives the request that is sent. It says at any time whether the provider may have got it. */
   sends?(sent: Sent): void;
 }
 
 /** Learns how an attempt went: it ends with `succeeded` or `failed`. */
 export interface AttemptObserver extends AttemptWatcher {
   /**
-   * Where somebody follows the call: it is about to be sent.
-   * @param planned  what the provider is asked for
+   * Called where somebody follows the call, just before the request is sent.
+   * @param planned  the request that the provider is to serve
    * @returns further headers for the provider
    */
   begins(url: string, planned: ChatRequest): Readonly<Record<string, string>> | undefined;
-  /** Is shown the headers of the response, whatever its status, and what takes keys out of them. */
+  /** Receives the headers of the response, whatever its status, and the redactor that takes keys out of them. */
   responded(headers: Readonly<Record<string, string>>, redactor: Redactor): void;
   succeeded(attempted: Attempted): void;
   failed(error: unknown): void;
 }
 
-/** What an attempt is made of, beside its target. */
+/** The parts of an attempt beside its target. */
 export interface AttemptInput extends Pick<Call, 'ask' | 'signal' | 'time'> {
-  /** Who follows the call; null: nobody. */
+  /** Follows the call; null: nobody does. */
   follower: SafeFollower | null;
-  /** As the client sent it. Absent: the request is what the client sent. */
+  /** The request as the client sent it. Absent: the request was not changed. */
   asked?: ChatRequest;
 }
 
 /**
- * One attempt at one target: opens the credential, encodes, authenticates, sends, and reads up to the complete response
- * or the first token of a stream. The only place that holds a raw key.
+ * Makes one attempt at one target: opens the credential, encodes, authenticates, sends, and reads up to the complete
+ * response or the first token of a stream. No other place holds a raw key.
  * @throws UpstreamError, whose message is clean of keys; the reason of the call's signal after an abort
  */
 export async function attempt(
@@ -108,7 +108,7 @@ export async function attempt(
     watchdog.arm(isStream ? deps.timeouts.headersMs : deps.timeouts.jsonHeadersMs, 'response headers');
     const transport = deps.transportOf(provider);
     const signal = transport.takesStopSignal ? (controller as StopSignal as AbortSignal) : controller.signal;
-    // What is paid for with limited money is not sent a second time unnoticed.
+    // A request that limited money pays for is not sent a second time unnoticed.
     const mayRepeat = !target.ceilingNanoUsd;
     const sent = new Sent(request, signal, deps.limits, mayRepeat, transport.reportsSending !== true);
     observer.sends?.(sent);
@@ -149,7 +149,10 @@ function timedOut(phase: string, ms: number): UpstreamError {
   });
 }
 
-/** The refusal of a dialect, which names a place in the chat request, with the place in the request that the caller sent. */
+/**
+ * Returns the refusal of a dialect, which names a place in the chat request, with the place in the request that the
+ * caller sent.
+ */
 function withCallersPath(error: unknown, { native, request }: Ask): unknown {
   if (native === null || !(error instanceof UpstreamError) || !error.isUnsent) return error;
   return error.with({ message: native.pathOf(native, request, error.message) });

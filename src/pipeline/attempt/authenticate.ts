@@ -6,7 +6,7 @@ import { bearer, type Credential, type OutgoingRequest } from '../../providers/p
 import type { AttemptContext } from './context.ts';
 import { requestFor } from './outgoing.ts';
 
-/** Is told why the `auth` of a provider failed. The reason holds no key that the gateway knows. */
+/** Learns why the `auth` of a provider failed. The reason holds no key that the gateway knows. */
 export type ReportAuthFailure = (providerSlug: string, reason: string) => void;
 
 /**
@@ -63,7 +63,7 @@ function isThenable(signed: OutgoingRequest | Promise<OutgoingRequest>): signed 
   return typeof (signed as Promise<OutgoingRequest> | undefined)?.then === 'function';
 }
 
-/** What a host app's `auth` returns is looked at: a key that is not set would be sent as the text `undefined`. */
+/** Checks the result of a host app's `auth`: a key that is not set would be sent as the text `undefined`. */
 function checkSigned(signed: OutgoingRequest): void {
   if (
     typeof signed !== 'object' ||
@@ -76,14 +76,15 @@ function checkSigned(signed: OutgoingRequest): void {
     if (typeof value !== 'string') throw new TypeError(`auth set the header ${cleanText(name, 50)} to no text`);
 }
 
-/** Thrown for what a workspace brought, and not for what the host app's code did. */
+/** Thrown for a fault of the workspace's credential, and not for one of the host app's code. */
 class Unsendable extends UpstreamError {}
 
-/** Credentials whose headers were looked at. */
+/** Credentials whose headers were checked. */
 const sendable = new WeakSet<Credential>();
 
 /**
- * A workspace may bring what no header takes, such as JSON over several lines for a provider that wants a plain key.
+ * Checks a workspace's credential: it may be text that no header takes, such as JSON over several lines for a provider
+ * that wants a plain key.
  */
 function checkedSendable(credential: Credential, request: OutgoingRequest): OutgoingRequest {
   if (sendable.has(credential)) return request;
@@ -94,9 +95,10 @@ function checkedSendable(credential: Credential, request: OutgoingRequest): Outg
 }
 
 /**
- * Whatever `auth` threw: it is never the caller's fault, and its words are for the operator alone. It counts as
- * `network`, of which nothing was sent, rather than as a refusal by the provider: that would set the endpoint aside for
- * every workspace, and what a workspace sends may be the reason why its request cannot be signed.
+ * Makes an UpstreamError of anything that `auth` threw. It is never the caller's fault, and its words are for the
+ * operator alone. It counts as `network`, of which nothing was sent, rather than as a refusal by the provider: a
+ * refusal would set the endpoint aside for every workspace, and the request of one workspace may be the reason why it
+ * cannot be signed.
  */
 function failureOf({ provider, redactor }: AttemptContext, error: unknown, report?: ReportAuthFailure): UpstreamError {
   if (error instanceof Unsendable) return error;

@@ -6,12 +6,13 @@ import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { ThoughtBindingSettings } from '../../schema/chat/thought-bindings.ts';
 
 /**
- * The credentials whose provider has refused a request for a thought that does not fit what stands before it: further
- * requests tell the provider at once to drop such thoughts. Whether it refuses them depends on the account, and an account
- * that does not would lose thoughts by being told. Kept in this process; lost with it, which costs a refused attempt.
+ * The credentials whose provider has refused a request for a thought that does not fit the messages before it. Further
+ * requests tell the provider at once to drop such thoughts. A refusal depends on the account, and an account that does
+ * not refuse them would lose thoughts by being told. The list is kept in this process; when it is lost, each credential
+ * costs one more refused attempt.
  */
 export interface RefusedThoughts {
-  /** The provider has refused a thought. */
+  /** Notes that the provider has refused a thought. */
   add(credential: CredentialRef): void;
   has(credential: CredentialRef): boolean;
 }
@@ -41,20 +42,23 @@ function keyOf(credential: CredentialRef): string {
 }
 
 /**
- * Whether a provider gets another conversation than the client has: then earlier thoughts may be bound to what the client
- * does not send back. Plugins and guardrails have changed messages or tools, or there are tools whose steps the client
- * never sees.
- * @param asked  as the client sent it
+ * true: the provider gets another conversation than the client has. Earlier thoughts may then be bound to parts that
+ * the client does not send back. Plugins and guardrails have changed messages or tools, or there are tools whose steps
+ * the client never sees.
+ * @param asked  the request as the client sent it
  */
 export function isOtherPrompt(asked: ChatRequest, sent: ChatRequest): boolean {
-  // The provider's own searches are left out of its responses.
+  // The results of the provider's own searches are left out of its responses.
   if ((sent.web_search_options ?? null) !== null) return true;
   return !areSame(asked.messages, sent.messages) || !areSame(asked.tools ?? none, sent.tools ?? none);
 }
 
 const none: readonly object[] = [];
 
-/** Whether the same is in both lists, in other objects too: a plugin may have copied what it left as it was. */
+/**
+ * true: both lists hold the same, in other objects too, since a plugin may have copied the parts that it did not
+ * change.
+ */
 function areSame(before: readonly object[], after: readonly object[]): boolean {
   if (before === after) return true;
   return before.length === after.length && before.every((one, at) => isSame(one, after[at]));

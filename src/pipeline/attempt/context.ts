@@ -7,19 +7,19 @@ import type { TimeoutSettings } from '../../schema/settings/timeouts.ts';
 import { redactorOf } from '../secrets/redaction.ts';
 import type { Watchdog } from './watchdog.ts';
 
-/** What does not change from attempt to attempt. */
+/** The settings that are the same for every attempt. */
 export interface AttemptSettings {
   clock: Clock;
   limits: UpstreamLimitSettings;
   timeouts: TimeoutSettings;
 }
 
-/** Everything that the parts of one attempt need. A class for the reason that `Sent` is one. */
+/** Everything that the parts of one attempt need. It is a class for the same reason as `Sent`. */
 export class AttemptContext {
   readonly settings: AttemptSettings;
   readonly provider: Provider;
   readonly credential: Credential;
-  /** Once the request is signed, it also knows what signing has made. */
+  /** After the request is signed, the redactor also knows the secrets that signing has made. */
   redactor: Redactor;
   readonly encoded: EncodedRequest;
   readonly watchdog: Watchdog;

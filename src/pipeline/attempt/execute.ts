@@ -13,7 +13,7 @@ import { coolDownAfter, observeFailure, observeStart } from './observe.ts';
 import { askAt, type Execution, type Prepared } from './prepared.ts';
 import { traced } from './traced.ts';
 
-/** The target that serves, with the request that was sent, and what came of calling it. */
+/** The target that serves, with the request that was sent and the result. */
 export interface Executed extends Prepared {
   attempted: Attempted;
 }
@@ -33,7 +33,7 @@ export async function execute(deps: ExecuteDeps, execution: Execution): Promise<
       retries: deps.retry.maxAttempts - 1,
       onFailedAttempt: ({ error }) => walk.failed(error),
       shouldRetry: ({ error }) => walk.moveOn(error),
-      // p-retry asks of a signal what ours can do.
+      // p-retry needs of a signal only the parts that ours has.
       signal: execution.signal as AbortSignal,
       // p-retry knows no Retry-After, no endpoints and no clock of ours: `moveOn` moves on, and waits. These are the
       // other options, all of them: where one is missing, p-retry's copy of the options takes 12 µs instead of 0.6.
@@ -46,7 +46,7 @@ export async function execute(deps: ExecuteDeps, execution: Execution): Promise<
       shouldConsumeRetry: always,
     });
   } catch (error) {
-    // p-retry looks at the signal once more after a success. A response that is here is on the bill, and must be
+    // p-retry checks the signal once more after a success. A response that has arrived is on the bill, and must be
     // settled.
     if (walk.attempted !== null) return walk.executed(walk.attempted);
     if (error instanceof UpstreamError && !execution.signal.aborted) throw failureOf(walk.errors, execution.attempts);
@@ -57,11 +57,11 @@ export async function execute(deps: ExecuteDeps, execution: Execution): Promise<
 
 const always = () => true;
 
-/** Where on its plan an execution is. */
+/** The place of an execution on its plan. */
 class Walk implements AttemptWatcher {
   /** Index of the target that is called. */
   at: number;
-  /** What the attempt that succeeded has brought. */
+  /** The result of the attempt that succeeded. */
   attempted: Attempted | null = null;
   readonly errors: UpstreamError[] = [];
   readonly #deps: ExecuteDeps;
@@ -69,7 +69,7 @@ class Walk implements AttemptWatcher {
   /** Attempts at this target so far. */
   #attempts = 0;
   readonly #startedAtMs: number;
-  /** The latest, where plugins prepare requests; null: none does. */
+  /** The latest request that plugins have prepared; null: no plugin prepares requests. */
   #prepared: Prepared | null = null;
 
   constructor(deps: ExecuteDeps, execution: Execution, first: number) {
@@ -86,7 +86,7 @@ class Walk implements AttemptWatcher {
     return { attempted, ...this.#asIs(target) };
   }
 
-  /** @param number  of the attempt, from 1 */
+  /** @param number  the number of the attempt, from 1 */
   async attempt(number: number): Promise<void> {
     const { plan, ask, asked, time, signal, attempts, follower } = this.#execution;
     const target = plan.targets[this.at] as Target;
@@ -106,7 +106,9 @@ class Walk implements AttemptWatcher {
     this.#execution.show(encoded);
   }
 
-  /** The request as plugins prepare it for this target. @throws UpstreamError where it does not fit the budget */
+  /**
+   * Returns the request as plugins prepare it for this target. @throws UpstreamError where it does not fit the budget
+   */
   async prepared(target: Target): Promise<Prepared> {
     const { prepare } = this.#execution;
     if (prepare === null) return this.#asIs(target);
@@ -125,7 +127,7 @@ class Walk implements AttemptWatcher {
     }
   }
 
-  /** The request where no plugin prepares it. */
+  /** Returns the request where no plugin prepares it. */
   #asIs(target: Target): Prepared {
     return { ask: askAt(this.#execution.ask, target), target };
   }
@@ -136,14 +138,14 @@ class Walk implements AttemptWatcher {
     coolDownAfter(this.#deps, target, error);
   }
 
-  /** Goes to the next target, after its delay. @returns false: none is left that the budget allows */
+  /** Goes to the next target, after its delay. @returns false: no target is left that the budget allows */
   async moveOn(error: unknown): Promise<boolean> {
     if (!(error instanceof UpstreamError) || this.#hasNoTimeAfter(error)) return false;
     const { clock, retry, random } = this.#deps;
     const { plan, share, signal, attempts } = this.#execution;
     const next = chooseNext(plan.targets, this.at, this.#attempts, error, retry, random);
     if (next === null) return false;
-    // Failed attempts have spent of the hold: the next target must still fit into it.
+    // Failed attempts have used a part of the hold: the next target must still fit into it.
     let { at } = next;
     while (at < plan.targets.length && !(await share.covers(plan.targets[at] as Target, attempts))) at++;
     if (at === plan.targets.length) return false;
@@ -164,7 +166,7 @@ class Walk implements AttemptWatcher {
   }
 
   /**
-   * Of JSON: another attempt as long as the one that timed out would not end in time: the client is told of the
+   * true: a JSON request has no time for another attempt as long as the one that timed out. The client is told of the
    * time-out instead.
    */
   #hasNoTimeAfter({ waitedMs }: UpstreamError): boolean {

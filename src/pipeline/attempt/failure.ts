@@ -5,7 +5,8 @@ import type { Target } from '../../call/plan.ts';
 import type { AttemptTrace } from '../../call/trace.ts';
 
 /**
- * What the client gets when no target is left: the last failure, or the shortest wait when everybody is rate limited.
+ * Makes the error that the client gets when no target is left: the last failure, or the shortest wait when every target
+ * is rate limited.
  * @see docs/errors.md
  */
 export function failureOf(errors: readonly UpstreamError[], attempts: readonly AttemptTrace[]): GatewayError {
@@ -32,11 +33,11 @@ export function failureOf(errors: readonly UpstreamError[], attempts: readonly A
   });
 }
 
-/** The gateway's word for a provider's failure. */
+/** Returns the gateway's kind of error for a provider's failure. */
 export function kindOf(error: UpstreamError): ErrorKind {
   if (error.reason === 'timeout') return 'upstream_timeout';
   if (error.reason !== 'status' || error.fault === 'operator') return 'upstream_failed';
-  // Whatever the provider's status is: another request may be served.
+  // A refusal of the content is handled first, whatever its status: another request may be served.
   if (isContentRefusal(error)) return error.status === 403 ? 'permission_denied' : 'invalid_request';
   switch (error.status) {
     // The operator's own bill is handled above: this is the budget of the workspace.
@@ -66,12 +67,15 @@ function isContentRefusal({ fault, errorType }: UpstreamError): boolean {
   return fault === 'caller' && errorType === 'content_policy_violation';
 }
 
-/** Whether the caller gets the provider's own words: not where they may name the operator's account or key. */
+/**
+ * true: the caller gets the provider's own words. The caller does not get words that may name the operator's account or
+ * key.
+ */
 function isShown(error: UpstreamError, isByok: boolean): boolean {
   return error.fault !== 'operator' && (isByok || !isContentRefusal(error) || error.status !== 403);
 }
 
-/** The provider's words where they help the caller; not where they speak of the operator's account. */
+/** Returns the provider's words where they help the caller; not where they speak of the operator's account. */
 export function messageOf(error: UpstreamError, provider: string, isByok: boolean): string {
   // Providers name the account and the key beside the reason.
   if (isContentRefusal(error) && error.status === 403 && !isByok)
@@ -83,7 +87,7 @@ export function messageOf(error: UpstreamError, provider: string, isByok: boolea
 }
 
 /**
- * Any error, as the client may see it.
+ * Makes of any error the one that the client may see.
  * @param target  the target that served, for its provider's words; null: none did
  */
 export function toGatewayError(error: unknown, target: Target | null): GatewayError {

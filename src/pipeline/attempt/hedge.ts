@@ -10,14 +10,14 @@ import type { Hedging } from './patience.ts';
 import { askAt, type Execution, type Prepared } from './prepared.ts';
 import { traced } from './traced.ts';
 
-/** The walk that two attempts beside each other belong to. */
+/** The walk that two attempts belong to. */
 export interface HedgedWalk extends AttemptWatcher {
   prepared(target: Target): Promise<Prepared>;
   /** Takes note of an attempt that failed while the other went on. */
   failed(error: unknown, target: Target): void;
 }
 
-/** How the attempts ended, and the index of the target that this is the end of. */
+/** The end of two attempts, and the index of the target whose end it is. */
 export type HedgedEnd =
   | { isOk: true; at: number; attempted: Attempted; prepared: Prepared }
   | { isOk: false; at: number; error: unknown };
@@ -38,7 +38,7 @@ export async function runHedged(
   const patienceMs = hedging.patienceMs(targets[at] as Target, deps.clock.now());
   if (patienceMs === null || (await isDecidedWithin(deps, execution, first, patienceMs))) return kept(first);
   const other = await indexBeside(deps, execution, at);
-  // Asking the store whether the other fits may have taken a while.
+  // The store may have taken a while to tell whether the other target fits.
   if (other === null || first.isOver() || execution.signal.aborted || !hedging.take()) return kept(first);
   observeStart(deps, targets[other] as Target);
   const second = startRun(deps, execution, walk, other);
@@ -56,14 +56,14 @@ export async function runHedged(
   return won.at > lost.at ? { ...last, at: won.at } : last;
 }
 
-/** The end of a run that no other was faster than. */
+/** Waits for the end of a run that no other run was faster than. */
 async function kept(run: Run): Promise<HedgedEnd> {
   const ended = await run.end;
   run.keep();
   return ended;
 }
 
-/** One of two attempts beside each other. */
+/** One of two attempts that run at the same time. */
 interface Run {
   at: number;
   /** Never rejects. */
@@ -82,7 +82,7 @@ function startRun(deps: ExecuteDeps, execution: Execution, walk: HedgedWalk, at:
   const own = new StopSwitch();
   const stop = () => own.abort(signal.reason);
   signal.addEventListener('abort', stop, { once: true });
-  // A log of its own: an attempt that was cancelled is logged as that, whatever becomes of it.
+  // Each run has its own log: an attempt that was cancelled is logged as cancelled, however it ends.
   const log: AttemptTrace[] = [];
   let isOver = false;
   let prepared: Prepared = { ask: askAt(execution.ask, target), target };
@@ -131,7 +131,7 @@ function startRun(deps: ExecuteDeps, execution: Execution, walk: HedgedWalk, at:
         message: null,
         failure: null,
         isByok: target.isByok,
-        // It may have failed at the same moment, and then costs what that says.
+        // The attempt may have failed at the same moment; its cost is then the cost of that failure.
         costNanoUsd:
           log.find(({ errorType }) => errorType !== null)?.costNanoUsd ??
           costOfFailure(deps, prepared.target, prepared.ask, null, sent?.isOnItsWay === true),
@@ -144,7 +144,7 @@ function startRun(deps: ExecuteDeps, execution: Execution, walk: HedgedWalk, at:
   };
 }
 
-/** Whether a run has ended within a time. */
+/** true: a run has ended within a time. */
 async function isDecidedWithin(
   deps: Pick<ExecuteDeps, 'clock'>,
   { signal }: Execution,
@@ -161,11 +161,11 @@ async function isDecidedWithin(
   return isDecided;
 }
 
-/** The next target at another endpoint that the budget pays for as well; null: there is none. */
+/** Returns the index of the next target at another endpoint that the budget pays for as well; null: there is none. */
 async function indexBeside(deps: ExecuteDeps, execution: Execution, at: number): Promise<number | null> {
   const { plan, share, attempts } = execution;
   const running = plan.targets[at] as Target;
-  // The attempts before this one, this one, and the other.
+  // The sum is the attempts before this one, this one, and the other.
   if (attempts.length + 2 > deps.retry.maxAttempts) return null;
   const other = plan.targets.findIndex(({ endpoint }, index) => index > at && endpoint !== running.endpoint);
   if (other < 0) return null;

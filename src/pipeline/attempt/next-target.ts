@@ -2,25 +2,27 @@ import type { UpstreamError } from '../../base/http/upstream-error.ts';
 import type { Target } from '../../call/plan.ts';
 import type { RetrySettings } from '../../schema/settings/settings.ts';
 
-/** What is called next after a failed attempt, and how long to wait before. */
+/** The target that is called next after a failed attempt, and the wait before. */
 export interface NextTarget {
   /** Index in the plan. */
   at: number;
   delayMs: number;
 }
 
-/** What a BYOK credential may be refused with. The next target may be called at once. */
+/** The statuses with which a provider may refuse a BYOK credential. The next target may be called at once. */
 const refusals = new Set([401, 402, 403, 429]);
 
 /**
  * Chooses the next target after a failure. Pure.
- * - A transient failure: the same target after a backoff, as often as `attemptsPerEndpoint` allows; then the next target.
+ * - A transient failure: the same target after a backoff, as often as `attemptsPerEndpoint` allows; then the next
+ * target.
  * - A provider that refuses the credential, or does not have the model: the next target.
  * - A part of the request that the endpoint has no word for: the next target.
  * - A refusal that is the caller's fault: the first target of the next model.
  * @param at        index of the target that failed
- * @param attempts  how many attempts at it there were so far
- * @param random    in [0, 1): takes off up to half of a backoff, so that clients do not come back in step
+ * @param attempts  the number of attempts at it so far
+ * @param random    a number from 0 up to, but not including, 1: takes off up to half of a backoff, so that clients do
+ *   not come back in step
  * @returns null: no target is left
  */
 export function chooseNext(
@@ -34,10 +36,10 @@ export function chooseNext(
   const current = targets[at] as Target;
   const following = at + 1 < targets.length ? { at: at + 1, delayMs: 0 } : null;
   const isRefused = error.reason === 'status' && refusals.has(error.status);
-  // What a provider says of the content with 403 holds for every credential.
+  // A refusal of the content with 403 holds for every credential.
   const isOfContent = error.status === 403 && error.fault === 'caller';
   if (current.isByok && following && isRefused && !isOfContent) return following;
-  // Nothing was sent: this endpoint has no word for a part of the request. Another one may have.
+  // The request was not sent: this endpoint has no word for a part of it. Another endpoint may have one.
   if (error.fault === 'caller' && error.isUnsent) return following;
   // A provider that does not have the model says nothing about the request. Another provider may have the model.
   if (error.fault === 'caller' && error.status !== 404) {

@@ -6,10 +6,10 @@ import type { Observation } from '../../catalog/health/index.ts';
 import type { Usage } from '../../schema/chat/chat.ts';
 import type { ExecuteDeps } from '../deps.ts';
 
-// What one of a workspace's own credentials meets says nothing of the endpoint for anybody else: it has a key of its
+// The results of a workspace's own credential say nothing of the endpoint for other workspaces: it has a key of its
 // own.
 const keyOf = ({ endpoint, credential }: Target) => healthKey(endpoint, credential);
-/** Whose request it is, where others call the endpoint with the same credential; else null. */
+/** The workspace of the request, where other workspaces call the endpoint with the same credential; else null. */
 const workspaceOf = ({ isByok, workspaceId }: Target) => (isByok ? null : workspaceId);
 
 /**
@@ -19,12 +19,12 @@ export function observeStart({ health }: Pick<ExecuteDeps, 'health'>, target: Ta
   return health.started(keyOf(target), workspaceOf(target));
 }
 
-/** The first token of a stream, of which nobody knows yet how it ends; or how long it was waited for in vain. */
+/** Reports the first token of a stream, whose end nobody knows yet; or the time that was waited for it in vain. */
 export function observeFirstToken({ health }: Pick<ExecuteDeps, 'health'>, target: Target, firstTokenMs: number): void {
   health.observe(keyOf(target), { firstTokenMs }, workspaceOf(target), target.workspaceId);
 }
 
-/** What a failed attempt tells of the endpoint: nothing, where the request or its client was the reason. */
+/** Reports a failed attempt. It says nothing of the endpoint where the request or its client was the reason. */
 export function observeFailure({ health }: Pick<ExecuteDeps, 'health'>, target: Target, error: unknown): void {
   health.observe(keyOf(target), seenIn(error), workspaceOf(target), target.workspaceId);
 }
@@ -39,13 +39,15 @@ function seenIn(error: unknown): Observation {
 const neverConnected =
   /^(?:ECONNREFUSED|ConnectionRefused|FailedToOpenSocket|ENOTFOUND|DNSException|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|ENETDOWN|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|EPROTO|CERT_\w+|\w*SELF_SIGNED\w*|UNABLE_TO_GET_ISSUER_CERT\w*|ERR_(?:SSL|TLS)_\w+)$/;
 
-/** Whether no request can provoke it: the provider does not know the credential, or nothing reached it. */
+/**
+ * true: no request can provoke the failure. The provider does not know the credential, or nothing reached the provider.
+ */
 function isProven({ reason, status, providerCode = '' }: UpstreamError): boolean {
   return reason === 'status' ? status === 401 : reason === 'network' && neverConnected.test(providerCode);
 }
 
 /**
- * Reports how a response ended: as far as its client read it, or broken off by the provider.
+ * Reports the end of a response: the client read it, left early, or the provider broke it off.
  * @param served  the attempt and its usage, where they show how fast the endpoint is; null: they do not
  */
 export function observeEnd(
@@ -61,7 +63,8 @@ export function observeEnd(
 }
 
 /**
- * Output tokens per second: of a stream from its first token on, of a complete response from the start of the attempt.
+ * Returns the output tokens per second: of a stream from its first token on, of a complete response from the start of
+ * the attempt.
  */
 function speedOf(
   { startedAtMs, decidedAtMs }: AttemptTrace,
@@ -74,8 +77,8 @@ function speedOf(
 }
 
 /**
- * An endpoint that refused our key, or asked for a longer pause than we wait, is left alone for a while: for all where
- * no request can provoke that, else for the workspace.
+ * Sets aside for a while an endpoint that refused our key, or asked for a longer pause than we wait: for all workspaces
+ * where no request can provoke that, else for the workspace alone.
  */
 export function coolDownAfter(
   { health, clock, retry }: Pick<ExecuteDeps, 'health' | 'clock' | 'retry'>,

@@ -6,7 +6,8 @@ import type { TransportLimits, TransportRequest } from '../../transport/transpor
 import type { AttemptContext } from './context.ts';
 
 /**
- * As the target is planned: its largest output, its service tier, and reasoning where the caller's slug asks for it.
+ * Returns the request as its target is planned: with its largest output, its service tier, and reasoning where the
+ * caller's slug asks for it.
  */
 export function plannedRequest(request: ChatRequest, { maxTokens, reasons, endpoint }: Target): ChatRequest {
   const { serviceTier } = endpoint;
@@ -16,11 +17,11 @@ export function plannedRequest(request: ChatRequest, { maxTokens, reasons, endpo
   const saysHowMuch = (request.reasoning ?? null) !== null || (request.reasoning_effort ?? null) !== null;
   if (saysHowMuch) return planned;
   if (reasons) return { ...planned, reasoning: { effort: 'medium' } };
-  // The older form of `reasoning`, for all dialects.
+  // `include_reasoning` is the older form of `reasoning`, for all dialects.
   return request.include_reasoning === true ? { ...planned, reasoning: { enabled: true } } : planned;
 }
 
-/** The request before authentication, with the operator's own headers where they go with the credential. */
+/** Makes the request before authentication, with the operator's own headers where they go with the credential. */
 export function requestFor({ provider, credential, encoded }: AttemptContext): OutgoingRequest {
   const { path, body } = encoded;
   const headers = credential.headers === undefined ? encoded.headers : { ...encoded.headers, ...credential.headers };
@@ -29,7 +30,10 @@ export function requestFor({ provider, credential, encoded }: AttemptContext): O
 
 const urls = new WeakMap<Provider, { path: string; url: string }>();
 
-/** Where a request is sent. The same text each time: one that was just put together is hashed anew wherever it is looked up. */
+/**
+ * Returns the URL of a request. It is the same text each time: a text that was just put together is hashed anew at each
+ * look-up.
+ */
 export function urlOf(provider: Provider, credential: Credential, path: string): string {
   if (typeof provider.baseUrl !== 'string') return joinUrl(provider.baseUrl(credential), path);
   const latest = urls.get(provider);
@@ -40,9 +44,9 @@ export function urlOf(provider: Provider, credential: Credential, path: string):
 }
 
 /**
- * A class, since V8 may put what comes of a literal straight among its old objects: one that was seen to outlive
- * collections, as this one does while the provider thinks. Whatever an old object holds lives until the next full
- * collection; here that is the complete body.
+ * A request and its state of sending. It is a class, since V8 may put an object literal straight among its old objects
+ * if earlier ones outlived collections, as this one does while the provider thinks. Whatever an old object holds lives
+ * until the next full collection; here that is the complete body.
  */
 export class Sent implements TransportRequest {
   readonly method: TransportRequest['method'];
@@ -56,8 +60,8 @@ export class Sent implements TransportRequest {
   isOnItsWay: boolean;
 
   /**
-   * @param mayRepeat   false: the transport does not send it again on another connection
-   * @param isOnItsWay  false: the transport says when it sends it
+   * @param mayRepeat   false: the transport does not send the request again on another connection
+   * @param isOnItsWay  false: the transport reports when it sends the request
    */
   constructor(
     { method, url, headers, body }: OutgoingRequest,

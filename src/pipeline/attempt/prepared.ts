@@ -9,34 +9,37 @@ import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { SafeFollower } from '../../telemetry/follow.ts';
 import type { HoldShare } from '../money/hold-share.ts';
 
-/** The request of one attempt, as plugins have made it, and its target with what that can cost. */
+/** The request of one attempt, as plugins have made it, and its target with the most that the request can cost. */
 export interface Prepared {
   ask: Ask;
   target: Target;
 }
 
-/** What is executed: the plan of one generation, and what belongs to it. */
+/** The plan of one generation, and everything that is needed to execute it. */
 export interface Execution {
   ask: Ask;
-  /** As the client sent it. */
+  /** The request as the client sent it. */
   asked: ChatRequest;
   plan: Plan;
   share: HoldShare;
-  /** Of the call. */
+  /** The time of the call. */
   time: Call['time'];
   /** Aborted when the generation is to stop. */
   signal: StopSignal;
   /** The log of the attempts; each is added when it is decided. */
   attempts: AttemptTrace[];
-  /** The request of one attempt: plugins may change it. @returns null: what they made of it does not fit the budget */
+  /**
+   * Makes the request of one attempt, which plugins may change. @returns null: the changed request does not fit the
+   * budget
+   */
   prepare: ((target: Target) => Promise<Prepared | null>) | null;
-  /** Who follows the call; null: nobody. */
+  /** Follows the call; null: nobody does. */
   follower: SafeFollower | null;
-  /** Is shown what is sent upstream, before authentication. */
+  /** Receives the request that is sent upstream, before authentication. */
   show: (encoded: EncodedRequest) => void;
 }
 
-/** The request as a target gets it where no plugin prepares it: with the defaults of its model. */
+/** Returns the request that a target gets where no plugin prepares it: with the defaults of its model. */
 export function askAt(ask: Ask, { endpoint }: Target): Ask {
   return withRequest(ask, withDefaults(ask.request, endpoint));
 }

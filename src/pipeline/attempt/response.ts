@@ -17,21 +17,21 @@ import type { Watchdog } from './watchdog.ts';
 export interface CompleteResponse {
   kind: 'result';
   result: ChatResult;
-  /** As the provider reported it; null: it has not. */
+  /** The usage that the provider reported; null: it has reported none. */
   usage: Usage | null;
 }
 
-/** A stream whose first token is there. Whoever gets it reads it to the end or closes it. */
+/** A stream whose first token is there. The owner reads it to the end or closes it. */
 export interface OpenStream {
   kind: 'stream';
-  /** What follows; null when nothing does, because the upstream sent JSON. */
+  /** The events that follow; null: none follow, because the upstream sent JSON. */
   events: EventReader | null;
-  /** What the events up to the first token mean. */
+  /** The parts of the events up to the first token. */
   first: StreamPart[];
   watchdog: Watchdog;
-  /** How many choices were asked for. */
+  /** The number of choices that the request asks for. */
   expectedChoices: number;
-  /** Takes out keys, which must not reach the client, should the upstream echo them. */
+  /** Takes out keys, which must not reach the client, if the upstream repeats them. */
   redactor: Redactor;
   /** Lets go of the upstream: closes the socket unless the stream was read to its end. Safe to call more than once. */
   close(): void;
@@ -45,10 +45,10 @@ const firstOfResponse = 'the first of its response';
 export async function readError(context: AttemptContext, response: TransportResponse): Promise<UpstreamError> {
   const { settings, provider, redactor, watchdog } = context;
   watchdog.arm(settings.timeouts.idleMs, 'all of its error');
-  // Before anything is cut off: half a key is still worth hiding.
+  // Keys are taken out before the text is cut: half a key is still a secret.
   const text = redactor.redact(await readTextBounded(response.body, settings.limits.errorBytes));
   const decoded = provider.dialect.decodeError(response.status, response.headers, text, settings.clock.now());
-  // Its body names the target, whose address may hold a token.
+  // The body of a redirect names the target, whose address may hold a token.
   if (isRedirect(response.status)) return redirected(decoded, response.headers.location);
   // A page for browsers says nothing to an API client.
   const raw = /^\s*</.test(text) ? '' : cleanText(text, maxRawChars);
@@ -59,20 +59,23 @@ function isRedirect(status: number): boolean {
   return status >= 300 && status < 400;
 }
 
-/** Redirects are not followed: the key would go along. Where to is for the log alone, without its query. */
+/**
+ * Makes the error of a redirect. Redirects are not followed: the key would go along. The target is for the log alone,
+ * without its query.
+ */
 function redirected(error: UpstreamError, location: string | undefined): UpstreamError {
   const message = `The provider responded with a redirect (${error.status}), and the gateway follows none: baseUrl of the provider has to be the address that serves the requests, with its scheme and path`;
   const to = location === undefined ? '' : cleanText(location.replace(/[?#].*$/s, '').replace(/\/\/[^/]*@/, '//'), 200);
   return error.with({ message, failure: `redirect (${error.status})${to === '' ? '' : ` to ${to}`}, not followed` });
 }
 
-/** So much of a provider's error response is shown. */
+/** The most characters of a provider's error response that are shown. */
 const maxRawChars = 1_000;
 
 /**
- * Reads a response with a success status, up to its end or to its first token. Without a promise where all of it is
+ * Reads a response with a success status, up to its end or to its first token. Returns no promise where all of it is
  * here, as a short response comes in one packet with its headers.
- * @param release  what to do once nothing of the upstream is needed any more
+ * @param release  called once nothing of the upstream is needed any more
  */
 export function readResponse(
   context: AttemptContext,
@@ -90,7 +93,9 @@ export function readResponse(
   );
 }
 
-/** For a JSON body: waits for more bytes anew each time, and for nothing after the end of a stream. */
+/**
+ * Makes the reader of a JSON body. It waits for more bytes anew each time, and for nothing after the end of a stream.
+ */
 function untilComplete({ settings, provider, watchdog }: AttemptContext): (bytes: Uint8Array) => boolean {
   const hasEnded = provider.dialect.framing.endWatch();
   return (bytes) => {
@@ -99,7 +104,7 @@ function untilComplete({ settings, provider, watchdog }: AttemptContext): (bytes
   };
 }
 
-/** JSON was asked for. A stream that came instead is folded into a result. */
+/** Reads the response to a request for JSON. A stream that came instead is folded into a result. */
 function readComplete(context: AttemptContext, received: string, release: () => void): CompleteResponse {
   const { settings, provider, redactor, encoded } = context;
   const text = redactor.redact(received);
@@ -111,7 +116,7 @@ function readComplete(context: AttemptContext, received: string, release: () => 
   return { kind: 'result', result, usage };
 }
 
-/** A stream was asked for. A JSON body that came instead is cut into chunks. */
+/** Opens the response to a request for a stream. A JSON body that came instead is cut into chunks. */
 async function openStream(
   context: AttemptContext,
   response: TransportResponse,

@@ -14,9 +14,9 @@ import { observeFailure, observeFirstToken, observeStart } from './observe.ts';
 import type { Sent } from './outgoing.ts';
 
 /**
- * Calls a target, adds to the log how the attempt went, and reports it to the health of the endpoint, which knows
- * already that the attempt begins. Where the provider refuses a thought that does not fit what stands before it, the same
- * target is called once more, and told to drop such thoughts: nothing was made, and nothing is charged.
+ * Calls a target, adds the result of the attempt to the log, and reports it to the health of the endpoint, which knows
+ * already that the attempt begins. Where the provider refuses a thought that does not fit the messages before it, calls
+ * the same target once more and tells it to drop such thoughts: nothing was made, and nothing is charged.
  */
 export function traced(
   deps: AttemptDeps & Pick<ExecuteDeps, 'health'>,
@@ -28,7 +28,7 @@ export function traced(
   const observer = new Observer(deps, input, target, log, watcher);
   return attempt(deps, input, target, observer).catch((error: unknown) => {
     if (!(error instanceof UpstreamError && error.isThoughtMismatch) || observer.thoughts === undefined) throw error;
-    // The provider was told to drop such thoughts, and refuses them all the same.
+    // The provider was told to drop such thoughts, and still refuses them.
     if (observer.thoughts.dropReason !== null || input.signal.aborted || !deps.refusedThoughts) throw error;
     deps.refusedThoughts.add(target.credential);
     observeStart(deps, target);
@@ -46,7 +46,7 @@ class Observer implements AttemptObserver {
   #dropped: readonly string[] = [];
   #structuredOutput: EncodedRequest['structuredOutput'];
   #upstreamRequestId: string | null = null;
-  /** What becomes of thoughts that go back; undefined: none do that are bound. */
+  /** The handling of thoughts that go back to the provider; undefined: none of them is bound. */
   thoughts: EncodedRequest['thoughts'];
   #sent: Sent | null = null;
   #followed: FollowedAttempt | undefined;
@@ -73,7 +73,10 @@ class Observer implements AttemptObserver {
     this.#watcher.show(encoded);
   }
 
-  /** An upstream that does not speak the client's format gets nothing of what a chat request has no place for. */
+  /**
+   * Adds the fields that a chat request has no place for: an upstream that does not speak the client's format gets none
+   * of them.
+   */
   #withUnspoken(dropped: readonly string[]): readonly string[] {
     const { native } = this.#input.ask;
     if (native === null || native.dropped.length === 0) return dropped;
@@ -110,7 +113,7 @@ class Observer implements AttemptObserver {
     if (error instanceof UpstreamError)
       this.#note(error.status, error.errorType, cleanText(error.message, 500), this.#costOf(error), error.failure);
     else if (this.#input.signal.aborted) this.#note(499, 'cancelled', null, this.#costOf(null));
-    // A mistake of our own, or of a host app's code. What was sent is paid for all the same.
+    // The error is a mistake of our own, or of a host app's code. A request that was sent is paid for all the same.
     else if (this.#sent !== null) this.#note(500, 'internal', null, this.#costOf(null));
   }
 
@@ -144,8 +147,8 @@ class Observer implements AttemptObserver {
 }
 
 /**
- * An attempt whose parameters are made when they are read: a sampler leaves most requests out. A class, because V8 keeps
- * the getter of an object literal, and the request that it refers to, until a full collection.
+ * A begun attempt whose parameters are made when they are read, since a sampler leaves most requests out. It is a
+ * class, because V8 keeps the getter of an object literal, and the request that it refers to, until a full collection.
  */
 class LazyBegunAttempt implements BegunAttempt {
   readonly providerSlug: string;
@@ -177,13 +180,13 @@ class LazyBegunAttempt implements BegunAttempt {
   }
 }
 
-/** Fields that are not for providers, and that nothing in the gateway acts on where no plugin has taken them out. */
+/** Fields that are not for providers, and that nothing in the gateway acts on unless a plugin has taken them out. */
 const unheeded = ['stop_server_tools_when'];
 
-/** How many are noted: a dialect may name fields that the caller has made up. */
+/** The most dropped fields that are noted: a dialect may name fields that the caller has made up. */
 const maxDropped = 50;
 
-/** What the provider did not get, with what has no effect in the gateway either. */
+/** Returns the fields that the provider did not get, with the fields that have no effect in the gateway either. */
 function withUnheeded(request: ChatRequest, dropped: readonly string[]): readonly string[] {
   const found = unheeded.filter((name) => {
     const value = request[name] ?? null;

@@ -1,7 +1,8 @@
 import type { Clock } from '../../base/clock.ts';
 
 /**
- * Fires when something takes too long. Arming again with a later time is free: the timer is moved only when it rings.
+ * A timer that fires when something takes too long. Arming again with a later time costs nothing: the timer is moved
+ * only when it rings.
  */
 export class Watchdog {
   readonly #clock: Clock;
@@ -17,7 +18,9 @@ export class Watchdog {
     this.#onExpire = onExpire;
   }
 
-  /** Fires `ms` from now with this `phase`, unless armed again, disarmed or stopped before. */
+  /**
+   * Arms the watchdog: it fires `ms` from now with this `phase`, unless it is armed again, disarmed or stopped before.
+   */
   arm(ms: number, phase: string): void {
     const nowMs = this.#clock.monotonic();
     this.#phase = phase;
@@ -26,7 +29,7 @@ export class Watchdog {
     if (this.#dueMs < this.#timerMs) this.#schedule(nowMs);
   }
 
-  /** Waits for nothing; the timer may stay. */
+  /** Ends the wait; the timer may stay. */
   disarm(): void {
     this.#dueMs = Number.POSITIVE_INFINITY;
   }

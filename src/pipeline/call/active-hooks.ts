@@ -12,11 +12,11 @@ export interface ActiveHook {
   id: string;
   hooks: PluginHooks;
   isGuardrail: boolean;
-  /** What becomes of the call where a hook fails; a guardrail that fails always ends it. */
+  /** The effect on the call when a hook fails; a guardrail that fails always ends it. */
   onError: 'fail' | 'skip';
-  /** What the request says of it. */
+  /** The settings of the plugin in the request. */
   options: Record<string, unknown>;
-  /** Whether the request names the plugin, or asks for it by a variant of a model. */
+  /** true: the request names the plugin, or asks for it by a variant of a model. */
   isAsked: boolean;
   /**
    * The suffix of slugs that asks for the plugin, where the request does not name it; null: there is none. A slug may
@@ -25,7 +25,7 @@ export interface ActiveHook {
   variant: string | null;
   /** true: the plugin acts only where `variant` is a suffix of a slug of the request. */
   isByVariant: boolean;
-  /** How the models are chosen, where the plugin chooses them; null: as the plan says. */
+  /** The way the plugin chooses the models; null: it chooses none, and the plan does. */
   strategy: RoutingStrategy | null;
 }
 
@@ -34,8 +34,8 @@ type HookSources = Pick<PipelineDeps, 'plugins' | 'guardrails' | 'brand' | 'plug
 const none: readonly ActiveHook[] = [];
 
 /**
- * Which guardrails and plugins act on a call, in the order they are asked: guardrails first, then plugins in the order
- * of the request, then the plugins that act on it without being named.
+ * Returns the guardrails and plugins that act on a call, in order: guardrails first, then plugins in the order of the
+ * request, then the plugins that act on it without being named.
  */
 export function activeHooks(
   { plugins, guardrails, brand, pluginVariants }: HookSources,
@@ -46,7 +46,7 @@ export function activeHooks(
   const active: ActiveHook[] = [];
   for (const hooks of guardrails) {
     const applies = hooks.appliesTo?.(caller);
-    // A promise is not false: the guardrail acts.
+    // The result is a promise, which counts as true: the guardrail acts.
     disregard(applies);
     if (applies !== false) active.push(ofGuardrail(hooks));
   }
@@ -72,23 +72,23 @@ export function activeHooks(
   return active.filter(({ hooks }) => hasHooks(hooks));
 }
 
-/** Whether a plugin or guardrail has anything to do in a call. */
+/** true: a plugin or guardrail has something to do in a call. */
 export function hasHooks({ before, prepare, wrap, steps }: PluginHooks): boolean {
   return Boolean(before ?? prepare ?? wrap ?? steps);
 }
 
-/** Whether a request has an entry of a plugin, which may switch it off. */
+/** true: a request has an entry of a plugin. The entry may also switch the plugin off. */
 export function namesPlugin({ plugins }: ChatRequest, plugin: string): boolean {
   return plugins?.some(({ id }) => id === plugin) === true;
 }
 
-/** Whether a slug of a request has the letters of a suffix, wherever in its name. */
+/** true: a slug of a request contains the letters of a suffix, anywhere in its name. */
 export function mayHaveVariant({ model, models }: ChatRequest, variant: string): boolean {
   const suffix = `:${variant}`;
   return model?.includes(suffix) === true || models?.some((slug) => slug.includes(suffix)) === true;
 }
 
-/** How the models of a call are chosen, where a plugin chooses them; null: as the plan says. */
+/** Returns the way a plugin chooses the models of a call; null: no plugin does, and the plan does. */
 export function strategyOf(active: readonly ActiveHook[]): RoutingStrategy | null {
   for (const { strategy } of active) if (strategy !== null) return strategy;
   return null;
@@ -107,7 +107,7 @@ function ofPlugin(plugin: Plugin, options: Record<string, unknown>): ActiveHook 
 function actsByRequest(plugin: Plugin, ...asked: Parameters<NonNullable<Plugin['actsOn']>>): boolean {
   if (plugin.actsOn === undefined) return false;
   const acts = plugin.actsOn(...asked);
-  // A promise is not false: the plugin acts.
+  // The result is a promise, which counts as true: the plugin acts.
   disregard(acts);
   return Boolean(acts);
 }

@@ -6,7 +6,7 @@ import type { RateLimits } from '../../schema/tenants/rate-limits.ts';
 import type { Admission, RateLimiter } from '../../stores/rates/limiter.ts';
 import type { LimitedAccount } from '../../stores/rates/rates.ts';
 
-/** For the rate limits of a call. */
+/** The means to apply the rate limits of a call. */
 export interface RateDeps {
   limiter: RateLimiter;
   /** Limits of an api key that has none of its own; null: none. */
@@ -21,7 +21,7 @@ type Limited = Pick<Call['caller'], 'apiKeyHash' | 'workspaceId' | 'rateLimits'>
 
 /**
  * Takes a request, a place in flight and the tokens of the first generation from the limits of the api key and of its
- * workspace: from all or from none. Nothing is asked, and nothing made, where nothing is limited.
+ * workspace: from all or from none. Asks and makes nothing where nothing is limited.
  * @returns null: nothing is limited, or the store does not respond and the call is served all the same
  * @throws GatewayError rate_limited (429), payload_too_large (413), unavailable (503)
  */
@@ -31,7 +31,7 @@ export function admit(deps: RateDeps, call: Call): Admission | null | Promise<Ad
   return deps.limiter.admit(call.caller.workspaceId, accounts, tokensOf(deps, call.ask.request, accounts));
 }
 
-/** Takes a request and a place in flight, for work that uses no tokens. @throws as `admit` */
+/** Takes a request and a place in flight, for work that uses no tokens. @throws the errors of `admit` */
 export function admitWithoutTokens(deps: RateDeps, { caller }: Call): Admission | null | Promise<Admission | null> {
   const accounts = accountsOf(deps, caller);
   return accounts === null ? null : deps.limiter.admit(caller.workspaceId, accounts, 0);
@@ -45,7 +45,7 @@ function accountsOf(deps: RateDeps, caller: Limited): LimitedAccount[] | null {
   return accounts.length === 0 ? null : accounts;
 }
 
-/** The accounts that count a caller's calls: of the key, then of the workspace, each where it is limited. */
+/** Returns the accounts that count a caller's calls: of the key, then of the workspace, each where it is limited. */
 export function limitedAccounts({ ofKeys, ofWorkspace }: RateDeps, caller: Limited): LimitedAccount[] {
   const accounts: LimitedAccount[] = [];
   const { apiKeyHash, workspaceId, rateLimits } = caller;
@@ -58,7 +58,7 @@ export function limitedAccounts({ ofKeys, ofWorkspace }: RateDeps, caller: Limit
   return accounts;
 }
 
-/** What limits a key: its own limits, and the defaults where it has none. null: nothing does. */
+/** Returns the limits of a key: its own, and the defaults where it has none. null: nothing limits it. */
 export function effectiveLimits(own: RateLimits | undefined, preset: RateLimits | null): RateLimits | null {
   return limitsOrNull({
     requestsPerMinute: own?.requestsPerMinute ?? preset?.requestsPerMinute ?? null,
@@ -73,7 +73,7 @@ export function limitsOrNull(limits: RateLimits): RateLimits | null {
   return requestsPerMinute === null && tokensPerMinute === null && requestsInFlight === null ? null : limits;
 }
 
-/** Takes the tokens of a further generation. @throws as `admit` */
+/** Takes the tokens of a further generation. @throws the errors of `admit` */
 export async function admitFurther(
   deps: RateDeps,
   call: Call,
@@ -84,8 +84,8 @@ export async function admitFurther(
 }
 
 /**
- * The tokens that generations have used, by what was reported, or estimated where nothing was. A failed attempt that a
- * provider may charge for has used its prompt: who leaves early does not work for nothing.
+ * Returns the tokens that generations have used, as reported, or estimated where nothing was reported. A failed attempt
+ * that a provider may charge for has used its prompt: a client that leaves early does not use tokens for nothing.
  */
 export function tokensUsed(generations: readonly Pick<GenerationLog, 'receipt' | 'request' | 'attempts'>[]): number {
   let tokens = 0;
@@ -99,8 +99,8 @@ export function tokensUsed(generations: readonly Pick<GenerationLog, 'receipt' |
 }
 
 /**
- * The tokens that are held: an estimate of the prompt, and the largest output. An assumed output alone makes no request
- * too large. What is used in the end replaces all of it.
+ * Returns the tokens that are held: an estimate of the prompt, and the largest output. An assumed output alone makes no
+ * request too large. The tokens that are used in the end replace all of it.
  */
 function tokensOf(
   { assumedOutputTokens }: RateDeps,

@@ -13,14 +13,14 @@ export interface HookDeps {
   reportPluginFailure?: ReportPluginFailure | undefined;
 }
 
-/** One hook that is asked: its time, and what becomes of the call where it fails. */
+/** One hook that is asked: its time, and the effect on the call where it fails. */
 export class AskedHook {
   readonly #deps: HookDeps;
   readonly #call: Call;
   readonly #hook: ActiveHook;
   readonly #name: HookName;
   readonly #signal: HookSignal;
-  /** What the client gets where the hook has not come to an end in its time. */
+  /** The error that the client gets where the hook has not ended in its time. */
   #late: GatewayError | null = null;
   /** true: nobody waits for the hook any more, and it may change nothing. */
   isGivenUp = false;
@@ -37,21 +37,21 @@ export class AskedHook {
     return this.#signal.signal;
   }
 
-  /** Whether the call may go on without the hook where it fails. */
+  /** true: the call may go on without the hook where it fails. */
   get maySkip(): boolean {
     return this.#hook.onError === 'skip';
   }
 
   /**
-   * What work of the hook comes to, within the time of a plugin.
-   * @throws what the work throws; the reason of the call's signal; a GatewayError where it takes too long
+   * Returns the result of work of the hook, within the time of a plugin.
+   * @throws the error of the work; the reason of the call's signal; a GatewayError where it takes too long
    */
   inTime<T>(work: () => T | Promise<T>): T | Promise<T> {
     const begun = work();
     return isPromise(begun) ? this.#raced(begun, this.#deps.timeouts.pluginMs) : begun;
   }
 
-  /** The same without a limit: what is waited for has limits of its own. */
+  /** Returns the result of work without a limit of time: the work has limits of its own. */
   whileWanted<T>(work: () => T | Promise<T>): T | Promise<T> {
     const begun = work();
     return isPromise(begun) ? this.#raced(begun, null) : begun;
@@ -59,7 +59,7 @@ export class AskedHook {
 
   #raced<T>(work: Promise<T>, limitMs: number | null): Promise<T> {
     const { signal } = this.#call;
-    // Steps are told of the end of a call that was aborted: that takes its time as well.
+    // Steps learn of the end of a call that was aborted; that work has its time as well.
     const wasAborted = signal.aborted;
     return new Promise<T>((resolve, reject) => {
       const cancel = limitMs === null ? null : this.#deps.clock.after(limitMs, () => over(this.#tooLate(limitMs)));
@@ -97,14 +97,14 @@ export class AskedHook {
   }
 
   /**
-   * Decides what becomes of a call whose hook has failed.
-   * @returns the stage that says so, where the call goes on without the hook
+   * Decides about a call whose hook has failed.
+   * @returns the stage that reports the failure, where the call goes on without the hook
    * @throws the error, where the call fails with it; the reason of the call's signal, where nobody waits any more
    */
   skipAfter(error: unknown): PipelineStage {
     const isLate = this.#late !== null && error === this.#late;
     this.#call.signal.throwIfAborted();
-    // What a plugin says to the client is its decision, and no failure.
+    // A message of a plugin to the client is its decision, and no failure.
     if (!this.maySkip || (isGatewayError(error) && !isLate)) throw error;
     this.isGivenUp = true;
     this.#signal.abort(error);
@@ -126,7 +126,7 @@ class HookSignal {
   #own: StopSwitch | null = null;
   #aborted: { reason: unknown } | null = null;
 
-  /** @param ofCall  the signal of the client call: what aborts that one aborts this one */
+  /** @param ofCall  the signal of the client call; its abort aborts this one */
   constructor(ofCall: StopSignal) {
     this.#ofCall = ofCall;
   }

@@ -6,12 +6,12 @@ import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { CallContent } from '../../telemetry/follow.ts';
 import type { IoLogging, WorkspaceDefaults } from '../deps.ts';
 
-/** Of a call: what the model is asked, and what the client gets. */
+/** Keeps the content of a call: the question to the model, and the response that the client gets. */
 export class ContentCapture {
   readonly #folder: ChunkFolder = chunkFolder();
   #request: ChatRequest | null = null;
 
-  /** The request as hooks have left it. With zero data retention, nothing is kept. */
+  /** Keeps the request as hooks have left it. With zero data retention, nothing is kept. */
   asked(request: ChatRequest): void {
     this.#request = request.provider?.zdr === true ? null : request;
   }
@@ -24,7 +24,7 @@ export class ContentCapture {
     },
   };
 
-  /** null: nothing is to be kept, or the request was refused before it was whole. */
+  /** Returns the content; null: nothing is to be kept, or the request was refused before it was complete. */
   content(): CallContent | null {
     if (this.#request === null) return null;
     const message = this.#folder.result()?.choices[0]?.message;
@@ -38,7 +38,7 @@ export class ContentCapture {
   }
 }
 
-/** Whether the workspace wants the content of a call to be kept. */
+/** true: the workspace wants the content of a call to be kept. */
 export function wantsContent({ ioLogging = null }: WorkspaceDefaults, { id, caller }: Call, isZdr: boolean): boolean {
   if (ioLogging === null || isZdr) return false;
   const { apiKeyIds } = ioLogging;
@@ -47,7 +47,7 @@ export function wantsContent({ ioLogging = null }: WorkspaceDefaults, { id, call
   return isSampled(id, ioLogging);
 }
 
-/** The same for the same id, on every instance. */
+/** Decides by the id of the call, so that every instance decides the same. */
 function isSampled(id: string, { samplingRate }: IoLogging): boolean {
   return samplingRate >= 1 || fingerprintOf([id]) / 2 ** 53 < samplingRate;
 }

@@ -1,4 +1,4 @@
 export type HookName = 'before' | 'prepare' | 'wrap' | 'foresee' | 'steps';
 
-/** Is told that a plugin was left out, and why; the client is told that it was. */
+/** Learns that a plugin was left out, and why. The client learns only that it was. */
 export type ReportPluginFailure = (plugin: string, hook: HookName, error: unknown) => void;

@@ -6,15 +6,15 @@ import type { MoneyDeps, RoutingDeps } from '../deps.ts';
 import { planNow } from '../plan/plan-of.ts';
 import { type ActiveHook, mayHaveVariant, namesPlugin } from './active-hooks.ts';
 
-/** What a variant of a model makes of a hook and of the request that it gets. */
+/** A hook, and the request that it gets, after the variant of a model was read. */
 export interface VariantServed {
   hook: ActiveHook;
   ask: Ask;
 }
 
 /**
- * Names a plugin that has a variant in the request, so that routing takes the suffix for served.
- * @returns null: the plugin does not act, as what looks like its variant is the end of a model's own name
+ * Names a plugin that has a variant in the request, so that routing does not refuse the suffix.
+ * @returns null: the plugin does not act, because the suffix is the end of a model's own name
  */
 export async function withVariantServed(
   deps: RoutingDeps & Pick<MoneyDeps, 'budgetsOf'>,
@@ -23,21 +23,21 @@ export async function withVariantServed(
   ask: Ask,
 ): Promise<VariantServed | null> {
   const { id, variant, isByVariant } = hook;
-  // A hook before it may have named it, or chosen another model.
+  // An earlier hook may have named it, or chosen another model.
   if (variant === null || namesPlugin(ask.request, id)) return { hook, ask };
   const isAsked = mayHaveVariant(ask.request, variant) && (await isSuffix(deps, call, ask, id));
   if (isByVariant && !isAsked) return null;
   return { hook: isAsked ? { ...hook, isAsked } : hook, ask: naming(ask, [id]) };
 }
 
-/** Whether routing takes the variant of a plugin for a suffix: it then refuses a request that does not name the plugin. */
+/** true: routing reads the variant of a plugin as a suffix. It then refuses a request that does not name the plugin. */
 async function isSuffix(
   deps: RoutingDeps & Pick<MoneyDeps, 'budgetsOf'>,
   call: Call,
   ask: Ask,
   plugin: string,
 ): Promise<boolean> {
-  // The suffixes of other plugins are not what is asked here.
+  // The suffixes of other plugins count as served: they are not the question here.
   const others = [...deps.pluginVariants.values()].filter((id) => id !== plugin && !namesPlugin(ask.request, id));
   try {
     await planNow(deps, call, others.length === 0 ? ask : naming(ask, others));

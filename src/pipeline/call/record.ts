@@ -14,15 +14,15 @@ import type { CallHold } from '../money/hold.ts';
 import type { ActiveHook } from './active-hooks.ts';
 import { attemptsWithoutWithheld } from './withheld.ts';
 
-/** How a client call ended. */
+/** The end of a client call. */
 export interface CallEnd {
   outcome: GenerationOutcome;
   status: number;
-  /** As it was reported to the client; null: nothing went wrong, or nobody was there. */
+  /** The error as it was reported to the client; null: nothing went wrong, or nobody was there. */
   error: { type: string; message: string } | null;
 }
 
-/** What a record is made of. */
+/** The facts that a record is made of. */
 export interface CallFacts {
   call: Call;
   generations: readonly GenerationState[];
@@ -30,12 +30,12 @@ export interface CallFacts {
   stages: readonly PipelineStage[];
   words: CallersWords;
   hooks: readonly ActiveHook[];
-  /** Of the workspace; null: not known. */
+  /** The switches of the workspace; null: not known. */
   switches: Pick<WorkspaceDefaults, 'dataDiscountLogging' | 'broadcast'> | null;
   usage(): Usage;
 }
 
-/** One record of a client call, over all of its generations. */
+/** Makes the one record of a client call, over all of its generations. */
 export function recordOf(facts: CallFacts, { outcome, status, error }: CallEnd): RequestRecord {
   const { call, generations, hold, stages } = facts;
   const served = generations.filter(({ target }) => target !== null);
@@ -88,14 +88,16 @@ export function recordOf(facts: CallFacts, { outcome, status, error }: CallEnd):
 }
 
 /**
- * What is known of a call when it begins, for who follows it.
- * @param said  its `words` are what may be told at that time
+ * Returns the facts that are known of a call when it begins, for the follower of the call.
+ * @param said  its `words` are the ones that may be told at that time
  */
 export function begunCallOf(call: Call, said: { readonly words: CallersWords }): BegunCall {
   return new Begun(call, said);
 }
 
-/** A class: V8 would keep the getters of an object literal, and what they see, until a full collection. */
+/**
+ * A class, since V8 would keep the getters of an object literal, and all that they refer to, until a full collection.
+ */
 class Begun implements BegunCall {
   readonly id: string;
   readonly operation: string;
@@ -129,7 +131,7 @@ class Begun implements BegunCall {
   }
 }
 
-/** What records and spans keep of the caller's own words. */
+/** The caller's own words that records and spans keep. */
 export interface CallersWords {
   readonly sessionId: string | null;
   readonly user: string | null;
@@ -138,10 +140,10 @@ export interface CallersWords {
   readonly droppedTrace: readonly string[];
 }
 
-/** Nothing that no guardrail has looked at is kept. */
+/** The words before guardrails have looked at the request: none are kept. */
 export const noWords: CallersWords = { sessionId: null, user: null, trace: null, droppedTrace: [] };
 
-/** @param request  as guardrails have left it */
+/** @param request  the request as guardrails have left it */
 export function wordsOf(sessionId: string | null, request: ChatRequest): CallersWords {
   return {
     sessionId: sessionId === null ? null : cleanName(sessionId, 512),
@@ -158,14 +160,14 @@ function userIdOf({ userId }: Call['caller']): string | null {
   return userId === null ? null : cleanName(userId);
 }
 
-/** Of the client's user, as the request names it. */
+/** The name of the client's user in the request. */
 function userOf({ user }: ChatRequest): string | null {
   return typeof user === 'string' && user !== '' ? cleanName(user, 256) : null;
 }
 
 const noMedia = Object.freeze({ files: 0, audio: 0 });
 
-/** A prompt of text alone, as most are, costs a look at each message. */
+/** Counts the media of a prompt. A prompt of text alone, as most are, costs one look at each message. */
 function promptMediaOf({ messages }: ChatRequest): RequestRecord['promptMedia'] {
   let found: { files: number; audio: number } | null = null;
   for (const { content } of messages) {
@@ -180,14 +182,20 @@ function promptMediaOf({ messages }: ChatRequest): RequestRecord['promptMedia'] 
   return found ?? noMedia;
 }
 
-/** The keys of `trace` that are not kept: `maxTraceKeys` are, and those alone whose value is a text, number or boolean. */
+/**
+ * Returns the keys of `trace` that are not kept. The first `maxTraceKeys` whose value is a text, number or boolean are
+ * kept.
+ */
 function droppedTraceKeys(trace: ChatRequest['trace']): readonly string[] {
   if (trace === undefined || trace === null) return [];
   const kept = traceOf(trace) ?? {};
   return Object.keys(trace).filter((name) => trace[name] != null && !Object.hasOwn(kept, name));
 }
 
-/** The field is open, and the most that is kept of it is small: it stands in each record and span of the call. */
+/**
+ * Returns the small part of `trace` that is kept: the field is open, and the part stands in each record and span of the
+ * call.
+ */
 function traceOf(trace: ChatRequest['trace']): Record<string, string> | null {
   if (trace === undefined || trace === null) return null;
   const kept: [string, string][] = [];
@@ -211,7 +219,10 @@ function shownWord(word: string | null | undefined): string | null {
   return word === null || word === undefined ? null : cleanName(word, 100);
 }
 
-/** What was booked; null where nothing was because a provider served whose price is not known. */
+/**
+ * Returns the amount that was booked; null: nothing was booked, because the price of the provider that served is not
+ * known.
+ */
 function costOf({ generations, hold }: CallFacts): number | null {
   const isUnknown = generations.some(({ receipt }) => receipt?.costNanoUsd === null);
   return isUnknown && hold.spentNanoUsd === 0 ? null : hold.spentNanoUsd;

@@ -32,53 +32,53 @@ import { priceOfSearch, searchWeb } from './search.ts';
 import { stageWithoutWithheld } from './withheld.ts';
 
 /**
- * One client call on its way through the pipeline: its hold, its generations, what plugins did, and one record at its
- * end. The call is over when it was finished and the last of its generations is settled.
+ * One client call on its way through the pipeline: its hold, its generations, the acts of plugins, and one record at
+ * its end. The call is over when it was finished and the last of its generations is settled.
  */
 export class CallRun {
   readonly deps: PipelineDeps;
   readonly call: Call;
   readonly hold: CallHold;
-  /** What rate limits count for it; null: nothing limits it. */
+  /** The place of the call in the rate limits; null: nothing limits it. */
   admission: Admission | null = null;
-  /** In the order they began. */
+  /** The generations, in the order they began. */
   readonly generations: GenerationState[] = [];
-  /** Those that may act, until the request was screened; then those that do. */
+  /** The hooks that may act, until the request was screened; then the hooks that do. */
   hooks: readonly ActiveHook[];
-  /** What is seen of its texts; null: nothing. */
+  /** Captures the texts of the call; null: nothing is captured. */
   capture: ContentCapture | null = null;
-  /** Whether what is seen is kept beside the record. */
+  /** true: the captured texts are kept beside the record. */
   keepsContent = false;
-  /** What the workspace wants to be told of its calls; null: not known. */
+  /** The workspace's switches of what is told of its calls; null: not known. */
   switches: WorkspaceDefaults | null = null;
-  /** Who follows the call while it runs; null: nobody. */
+  /** Follows the call while it runs; null: nobody does. */
   readonly follower: SafeFollower | null;
   /** Annotations that plugins have added and nobody has delivered yet. */
   readonly annotations: Annotation[] = [];
   /**
-   * What records keep of the caller's words: nothing before guardrails have looked at them. It is in an object of its
-   * own, because who follows the call keeps it for longer than the call.
+   * The caller's words that records keep: none before guardrails have looked at them. They are in an object of their
+   * own, because the follower keeps it for longer than the call.
    */
   readonly #said: { words: CallersWords } = { words: noWords };
-  /** What plugins and guardrails did. */
+  /** The stages of plugins and guardrails. */
   readonly stages: PipelineStage[] = [];
   /** Bodies that were sent upstream, one for each attempt, for a caller who asked to see them. */
   readonly sentBodies: Record<string, unknown>[] = [];
   /** Calls of server tools: those that models made, and those that were run. */
   readonly toolCalls = { requested: 0, executed: 0 };
-  /** What searches of this call have found. */
+  /** The pages that searches of this call have found. */
   readonly foundPages: SearchResult[] = [];
   /** Searches that the gateway has made. */
   webSearches = 0;
-  /** Aborted when the call is, and when it ends with generations left over. */
+  /** Aborted when the call is aborted, and when the call ends while generations are still open. */
   readonly signal: StopSignal;
-  /** Of its own where plugins may leave generations over. */
+  /** The switch of this call alone, where plugins may leave generations open. */
   readonly #ownSwitch: StopSwitch | null;
   /** Generations in flight. */
   #unsettled = 0;
-  /** What plugins have paid for and settled, integer nano-USD. */
+  /** The amount that plugins have paid and settled, integer nano-USD. */
   #expensesNanoUsd = 0;
-  /** Settles what plugins have held: what is never settled is booked as it was held. */
+  /** Settles the amounts that plugins have held. An amount that is never settled is booked as it was held. */
   readonly #openExpenses: (() => void)[] = [];
   #end: CallEnd | null = null;
   #isClosed = false;
@@ -97,12 +97,12 @@ export class CallRun {
     this.follower = deps.follow ? deps.follow(begunCallOf(call, this.#said)) : null;
   }
 
-  /** Whether guardrails act on the call. */
+  /** true: guardrails act on the call. */
   get isGuarded(): boolean {
     return this.hooks[0]?.isGuardrail === true;
   }
 
-  /** Guardrails have let the request pass. @param sessionId  as they have left it */
+  /** Notes that guardrails have let the request pass. @param sessionId  the session as they have left it */
   noteScreened(sessionId: string | null, request: ChatRequest): void {
     this.#said.words = wordsOf(sessionId, request);
   }
@@ -111,7 +111,7 @@ export class CallRun {
     return this.#said.words;
   }
 
-  /** A generation begins. */
+  /** Begins a generation. */
   begin(ask: Ask): GenerationState {
     this.#unsettled++;
     const generation = new GenerationState(this.deps, this.call.time, ask, () => {
@@ -122,12 +122,12 @@ export class CallRun {
     return generation;
   }
 
-  /** Shows a stage. It may say what a model or a service has said: guardrails look at it. */
+  /** Shows a stage. It may hold words of a model or a service: guardrails look at it. */
   addStage(stage: PipelineStage): void {
     this.stages.push(stageWithoutWithheld(this.hooks, stage));
   }
 
-  /** Tells who wants to know that a budget has refused the call. */
+  /** Tells the budget watch that a budget has refused the call. */
   noteRefusal(error: unknown): void {
     const { budgetWatch } = this.deps;
     if (!budgetWatch || !isGatewayError(error) || error.kind !== 'payment_required') return;
@@ -135,7 +135,7 @@ export class CallRun {
     budgetWatch.refused({ workspaceId, apiKeyHash, metadata: error.metadata ?? {}, atMs: this.call.receivedAtMs });
   }
 
-  /** The call is over for its client. Only the first call counts. */
+  /** Ends the call for its client. Only the first end counts. */
   finish(end: CallEnd): void {
     if (this.#end !== null) return;
     this.#end = end;
@@ -147,7 +147,7 @@ export class CallRun {
     this.#close();
   }
 
-  /** Usage of all generations that served, together, with the cost of all that was spent. */
+  /** Returns the usage of all generations that served, together, with the cost of everything that was spent. */
   usage(): Usage {
     const usages: Usage[] = [];
     let extraNanoUsd = this.#expensesNanoUsd;
@@ -169,20 +169,20 @@ export class CallRun {
     return sumUsage(usages);
   }
 
-  /** How the call was routed; undefined: the caller did not ask for it. */
+  /** Returns the route of the call; undefined: the caller did not ask for it. */
   metadata(): ServiceMetadata | undefined {
     if (!this.call.wantsMetadata) return undefined;
     const { request } = this.call.ask;
     const route = describeRoute(this.#routes(), this.stages, this.deps.region);
     const strategy = strategyOf(this.hooks);
-    // Where a plugin has chosen the models, no single route says so.
+    // No single route tells the strategy of a plugin that has chosen the models.
     const described: ServiceMetadata =
       strategy === null ? route : { ...route, requested: request.model ?? route.requested, strategy };
     const idle = [...idlePlugins(this.deps.plugins, request, this.stages), ...idleTrace(this.words)];
     return idle.length === 0 ? described : { ...described, dropped: [...(described.dropped ?? []), ...idle] };
   }
 
-  /** A call that was refused before its first generation was planned shows what it asked for. */
+  /** Returns the routes. A call that was refused before its first generation was planned shows what it asked for. */
   #routes(): readonly Route[] {
     const last = this.generations.at(-1);
     if (last !== undefined && last.plan !== null) return this.generations;
@@ -193,7 +193,7 @@ export class CallRun {
   /** Settles the hold and writes the record, once the last generation is settled. */
   #close(): void {
     const end = this.#end;
-    // A plugin may ask for a generation when all is over: the generation is refused, and the call stays closed.
+    // A plugin may ask for a generation after the call is over: the generation is refused, and the call stays closed.
     if (end === null || this.#unsettled > 0 || this.#isClosed) return;
     this.#isClosed = true;
     for (const settle of this.#openExpenses) settle();
@@ -209,8 +209,8 @@ export class CallRun {
 
   /**
    * @param ask    the request that is looked at
-   * @param hook   who works with it
-   * @param spent  is told what is spent through the context
+   * @param hook   the owner of the context
+   * @param spent  counts the money that is spent through the context
    */
   contextOf(ask: Ask, hook: ContextOwner, spent: Spent = { nanoUsd: 0 }): Omit<PluginContext, 'signal'> {
     const { options, isAsked, plugin } = hook;
@@ -258,7 +258,7 @@ export class CallRun {
     const settle = (spentNanoUsd: number) => {
       if (isSettled) return;
       isSettled = true;
-      // An amount that is none must not free what was held.
+      // A value that is no amount must not free the money that was held.
       const operatorNanoUsd = Number.isSafeInteger(spentNanoUsd) && spentNanoUsd >= 0 ? spentNanoUsd : nanoUsd;
       this.#expensesNanoUsd += operatorNanoUsd;
       spent.nanoUsd += operatorNanoUsd - nanoUsd;
@@ -269,21 +269,24 @@ export class CallRun {
   }
 }
 
-/** Who works with the context of a call. */
+/** The owner of the context of a call. */
 interface ContextOwner {
   /** The id of a plugin; null: a guardrail or a server tool. */
   plugin: string | null;
-  /** What the request says of it. */
+  /** The settings of the owner in the request. */
   options: Record<string, unknown>;
   isAsked: boolean;
 }
 
-/** What was spent, integer nano-USD: what is held counts until it is settled. */
+/** The money that was spent, integer nano-USD. An amount that is held counts until it is settled. */
 interface Spent {
   nanoUsd: number;
 }
 
-/** What a request says of plugins that do nothing by themselves has no effect where nobody has read it. */
+/**
+ * Returns the settings of plugins that do nothing by themselves and whose settings nobody has read: they have no
+ * effect.
+ */
 function idlePlugins(known: readonly Plugin[], { plugins }: ChatRequest, stages: readonly PipelineStage[]): string[] {
   const holdsSettings = (id: string) =>
     known.some((one) => one.id === id && !hasHooks(one) && one.shortener === undefined);
@@ -292,19 +295,19 @@ function idlePlugins(known: readonly Plugin[], { plugins }: ChatRequest, stages:
   return [...new Set(idle.map(({ id }) => `plugins[].${id}`))];
 }
 
-/** Keys come from the caller: one that is no word is counted, and not shown. */
+/** Returns the dropped keys of `trace`. Keys come from the caller: one that is no word is counted, and not shown. */
 function idleTrace({ droppedTrace }: CallersWords): string[] {
   return [...new Set(droppedTrace.map((name) => (/^[\w.-]{1,64}$/.test(name) ? `trace.${name}` : 'trace')))];
 }
 
-/** No tokens, but money. */
+/** Makes a usage of money without tokens. */
 function costAlone(nanoUsd: number): Usage {
   return { ...noTokens, cost: nanoToUsd(nanoUsd) };
 }
 
 const noTokens: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
-/** A switch that is aborted when a signal is. */
+/** Makes a switch that is aborted together with a signal. */
 function linkedSwitch(signal: StopSignal): StopSwitch {
   const own = new StopSwitch();
   if (signal.aborted) own.abort(signal.reason);

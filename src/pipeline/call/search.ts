@@ -18,14 +18,14 @@ import {
 } from '../../call/search.ts';
 import { isOfDomains } from '../../search/domains.ts';
 
-/** Where searches are made, and for whom. */
+/** The search engines that may be asked, and the party that asks. */
 export interface SearchChoice {
   engines: readonly SearchEngine[];
   /** The plugin that searches, which errors name; null: a server tool or a guardrail. */
   plugin: string | null;
 }
 
-/** What a search needs of its call. */
+/** The parts of a call that a search needs. */
 export interface SearchDeps extends SearchChoice {
   clock: Clock;
   timeoutMs: number;
@@ -33,7 +33,10 @@ export interface SearchDeps extends SearchChoice {
   hold: (nanoUsd: number) => Promise<Expense>;
 }
 
-/** Longer ones are refused by engines; the first words of a long prompt seldom matter more than the rest. */
+/**
+ * The most characters of a query. Engines refuse longer ones, and the first words of a long prompt seldom matter more
+ * than the rest.
+ */
 const queryCharacters = 400;
 const domainForm = /^(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*(?:\/[\w.~%/+-]*)?$/i;
 const mostDomains = 100;
@@ -47,8 +50,8 @@ interface Checked {
 }
 
 /**
- * What a search may cost at most, integer nano-USD.
- * @throws GatewayError invalid_request (400) where there is no such engine, or it cannot do what is asked
+ * Returns the most a search may cost, integer nano-USD.
+ * @throws GatewayError invalid_request (400) where there is no such engine, or it cannot search as asked
  */
 export function priceOfSearch(asked: SearchRequest, choice: SearchChoice): number {
   return checked(asked, choice).price;
@@ -56,8 +59,8 @@ export function priceOfSearch(asked: SearchRequest, choice: SearchChoice): numbe
 
 /**
  * Searches the web and pays for it.
- * @throws GatewayError invalid_request (400) as `priceOfSearch`; payment_required (402); upstream_failed (502) where the
- *         engine fails; the reason of the signal
+ * @throws GatewayError invalid_request (400) with the errors of `priceOfSearch`; payment_required (402);
+ * upstream_failed (502) where the engine fails; the reason of the signal
  */
 export async function searchWeb(asked: SearchRequest, deps: SearchDeps): Promise<FoundPages> {
   const { engine, query, price } = checked(asked, deps);
@@ -68,7 +71,7 @@ export async function searchWeb(asked: SearchRequest, deps: SearchDeps): Promise
   const answer = await withSignal(deps.clock, limits, (signal) => engine.search({ ...query, signal })).catch(
     (error: unknown): SearchAnswer => {
       deps.signal.throwIfAborted();
-      // What was held stays booked: the engine may have charged for it.
+      // The held amount stays booked: the engine may have charged for the search.
       throw new GatewayError('upstream_failed', 'The web search failed; try again later', { cause: error });
     },
   );
@@ -77,7 +80,7 @@ export async function searchWeb(asked: SearchRequest, deps: SearchDeps): Promise
   return { engine: engine.name, results: usable(answer, query), nanoUsd: isAmount(nanoUsd) ? nanoUsd : price, ignored };
 }
 
-/** An amount that is none is booked as the price. */
+/** true: the value is an amount. Any other value is booked as the price. */
 function isAmount(nanoUsd: number): boolean {
   return Number.isSafeInteger(nanoUsd) && nanoUsd >= 0;
 }
@@ -95,7 +98,7 @@ function checked(asked: SearchRequest, choice: SearchChoice): Checked {
   };
 }
 
-/** @throws TypeError where the engine names no price: nothing may be searched that was not held */
+/** @throws TypeError where the engine names no price: a search whose cost was not held is not made */
 function priceOf(engine: SearchEngine, maxResults: number): number {
   const price: unknown = engine.priceOf(maxResults);
   if (Number.isSafeInteger(price) && (price as number) >= 0) return price as number;
@@ -134,7 +137,7 @@ function checkDomains(included: readonly string[], excluded: readonly string[], 
     );
 }
 
-/** Engines do not always keep to what they are asked for. */
+/** Returns the results that the request allows: engines do not always keep to it. */
 function usable(
   { results }: SearchAnswer,
   { maxResults, maxCharacters, includeDomains, excludeDomains }: Checked['query'],

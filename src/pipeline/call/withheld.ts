@@ -4,15 +4,15 @@ import type { Guardrail } from '../../guardrails/guardrail.ts';
 import type { PipelineStage } from '../../schema/chat/envelope.ts';
 import type { ActiveHook } from './active-hooks.ts';
 
-/** Whether a guardrail keeps words of a provider from the client. */
+/** true: a guardrail keeps words of a provider from the client. */
 export function isWithheld(hooks: readonly ActiveHook[], words: unknown): boolean {
   return hooks.some(({ isGuardrail, hooks: of }) => isGuardrail && (of as Guardrail).withholds?.(words) === true);
 }
 
-/** The error, without a provider's words that a guardrail keeps from the client. */
+/** Returns the error, without a provider's words that a guardrail keeps from the client. */
 export function withoutWithheld(hooks: readonly ActiveHook[], error: GatewayError): GatewayError {
   const { kind, message, metadata, cause, retryAfterMs, errorType, headers, route } = error;
-  // A guardrail names its own patterns. What a moderation names, its service has said.
+  // A guardrail names its own patterns. The names of a moderation come from its service.
   const isGuardrails = kind === 'guardrail_blocked' && metadata?.provider_name === undefined;
   if (isGuardrails || !isWithheld(hooks, { message, metadata })) return error;
   const { provider_name: provider } = metadata ?? {};
@@ -26,7 +26,7 @@ export function withoutWithheld(hooks: readonly ActiveHook[], error: GatewayErro
   });
 }
 
-/** Attempts, without the same words. */
+/** Returns attempts, without the same words. */
 export function attemptsWithoutWithheld(
   hooks: readonly ActiveHook[],
   attempts: readonly AttemptTrace[],
@@ -37,7 +37,7 @@ export function attemptsWithoutWithheld(
   );
 }
 
-/** A stage, without what it says where a guardrail keeps that from the client. */
+/** Returns a stage, without the words that a guardrail keeps from the client. */
 export function stageWithoutWithheld(hooks: readonly ActiveHook[], stage: PipelineStage): PipelineStage {
   const { type, name, cost_usd: costUsd } = stage;
   if (hooks[0]?.isGuardrail !== true || !isWithheld(hooks, { ...stage, cost_usd: null })) return stage;

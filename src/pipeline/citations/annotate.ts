@@ -8,18 +8,18 @@ export interface Annotation {
   [field: string]: unknown;
 }
 
-/** What citations are made of. */
+/** The sources that citations are made of. */
 export interface CitationSources {
-  /** Grows while tools are run. */
+  /** The pages that were found; more come while tools are run. */
   found: readonly SearchResult[];
   mayFindMore: boolean;
-  /** Characters of all citations of a choice. */
+  /** The most characters of all citations of a choice. */
   mostCharacters: number;
 }
 
 /**
- * Adds annotations before a choice ends: to the first, what plugins have added; to each, where it links to a page that a
- * search of the gateway has found.
+ * Adds annotations before a choice ends: to the first choice, those that plugins have added; to each choice, those for
+ * its links to pages that a search of the gateway has found.
  */
 export function annotate(added: Annotation[], { found, mayFindMore, mostCharacters }: CitationSources): ResponseStep {
   const texts = new Map<number, string>();

@@ -1,36 +1,36 @@
 /** A link in a text. */
 export interface Link {
-  /** Its place, in UTF-16 units: of its first bracket, or of its address where it has none. */
+  /** The place of the link, in UTF-16 units: of its first bracket, or of its address where it has none. */
   start: number;
-  /** Behind its last character. */
+  /** The place after its last character. */
   end: number;
   /** The page that it leads to. */
   target: string;
 }
 
-/** Addresses are shorter. */
+/** The most characters of an address; real ones are shorter. */
 export const mostAddress = 2000;
 
-/** What no address goes on with, beside spaces. */
+/** Characters, beside spaces, that end every address. */
 const hardEnds: ReadonlySet<string> = new Set('"<>`|\\^{}\x7f');
-/** What an address may go on with, although it seldom does: marks and brackets of East Asian texts, quotes. */
+/** Characters that seldom belong to an address, but may: marks and brackets of East Asian texts, quotes. */
 const softEnds: ReadonlySet<string> = new Set('，。、；：！？…（【［「『《〈】］」』》〉“”‘’«»[');
 /** A closing bracket ends an address in which it closes nothing. */
 const openers: Readonly<Record<string, string>> = { ')': '(', ']': '[', '）': '（' };
-/** What stands behind an address more often than at its end. */
+/** Characters that stand behind an address more often than at its end. */
 const markup: ReadonlySet<string> = new Set("*_~'’”»");
 const trailing: ReadonlySet<string> = new Set("?!.,:;*_~'…’”»、。，！？；：");
-/** An address is looked for beyond so many soft ends, and so many characters behind the first. */
+/** The search for the end of an address stops after so many soft ends, or so many characters behind the first. */
 const mostEnds = 4;
 const mostBeyond = 200;
 
-/** The page at an address; undefined: nobody wants it. */
+/** Returns the page at an address; undefined: no page that is wanted. */
 export type PageOf = (address: string) => object | undefined;
 
 /**
- * The address that begins at a place, as far as it is one that is wanted. Of several pages, that of the longest address;
- * of several forms, the shortest: what follows may look as a part of the fragment.
- * @returns `next`: where the scan goes on
+ * Finds the address that begins at a place and leads to a wanted page. Of several pages, the one with the longest
+ * address counts; of several forms, the shortest: the text behind it may look like a part of the fragment.
+ * @returns `next`: the place where the scan goes on
  */
 export function bareLink(text: string, start: number, pageOf: PageOf): { link: Link | null; next: number } {
   const ends = endsOf(text, start);
@@ -49,14 +49,14 @@ export function bareLink(text: string, start: number, pageOf: PageOf): { link: L
   return { link, next: link?.end ?? (ends[0] as number) };
 }
 
-/** A text without what stands at its end of these characters. */
+/** Returns a text without these characters at its end. */
 function withoutEnd(text: string, of: ReadonlySet<string>): string {
   let end = text.length;
   while (end > 0 && of.has(text[end - 1] as string)) end--;
   return text.slice(0, end);
 }
 
-/** Where the address may end, the nearest first; at least one place. */
+/** Returns the places where the address may end, the nearest first; at least one. */
 function endsOf(text: string, start: number): number[] {
   const ends: number[] = [];
   const open: Record<string, number> = { '(': 0, '（': 0 };
@@ -80,7 +80,10 @@ function endsOf(text: string, start: number): number[] {
   return ends.length < mostEnds ? [...ends, at] : ends;
 }
 
-/** Backslashes before marks, and the entities that stand in addresses. @see CommonMark 0.31, "Backslash escapes" */
+/**
+ * Removes backslashes before marks, and decodes the entities that stand in addresses. @see CommonMark 0.31, "Backslash
+ * escapes"
+ */
 export function unescaped(address: string): string {
   if (!/[\\&]/.test(address)) return address;
   return address

@@ -1,29 +1,32 @@
-/** Where the targets of inline links end, by the place of the bracket that they begin with. */
+/** The places where the targets of inline links end, by the place of the bracket that they begin with. */
 export interface Brackets {
-  /** The bracket that closes it, in the same run without spaces. */
+  /** The place of the bracket that closes the target, in the same run without spaces. */
   closing: ReadonlyMap<number, number>;
-  /** The space that the target ends at, where no other bracket is open: a title may follow. */
+  /** The place of the space that ends the target, where no other bracket is open: a title may follow. */
   space: ReadonlyMap<number, number>;
 }
 
 /** A bracket that is open. */
 interface Open {
   at: number;
-  /** Where the run ends that it is in; spaces that follow the bracket itself do not end it. */
+  /** The place where the run of the bracket ends; spaces that follow the bracket itself do not end it. */
   runEnd: number;
 }
 
-/** Brackets of each width count by themselves: in an address, the others are characters as any. */
+/**
+ * The closing bracket of each opening one. Each width counts by itself: in an address, brackets of the other width are
+ * ordinary characters.
+ */
 const closers: Readonly<Record<string, string>> = { ')': '(', '）': '（' };
-/** What follows so many of them is text. */
+/** The most brackets that are read; the rest is text. */
 const mostPlaces = 50_000;
 const places = /\\[!-/:-@[-`{-~]|[()（）]/g;
 const spaces = /[\s\p{Cc}]/gu;
 const text = /[^\s\p{Cc}]/gu;
 
 /**
- * The brackets of a text, paired as CommonMark pairs those of a link's target: balanced, within a run without spaces, and
- * not behind a backslash. One pass: a pair is found for all brackets together, and not for each anew.
+ * Pairs the brackets of a text as CommonMark pairs those of a link's target: balanced, within a run without spaces, and
+ * not behind a backslash. One pass finds the pairs of all brackets together.
  */
 export function bracketsIn(whole: string): Brackets {
   const closing = new Map<number, number>();

@@ -2,28 +2,29 @@ import { hasLongRun } from '../../base/text/normal-form.ts';
 import type { SearchResult } from '../../call/search.ts';
 import { linksIn } from './links.ts';
 
-/** What has a meaning of its own in an address is another character when it is encoded. */
+/** Characters that have a meaning of their own in an address: encoded, each is another character. */
 const reserved: ReadonlySet<number> = new Set(Array.from('/?#%&=+', (one) => one.charCodeAt(0)));
 
-/** What a response says of a page that it cites. */
+/** The citation of a page in a response. */
 export interface UrlCitation {
   type: 'url_citation';
   url_citation: { url: string; title: string; content: string; start_index: number; end_index: number };
   [field: string]: unknown;
 }
 
-/** No response is longer, but for one that is to take time. */
+/** The most characters of a text that are searched. Only a response that is made to take time is longer. */
 const mostCharacters = 1_000_000;
-/** Addresses that are looked up; a response has fewer. */
+/** The most addresses that are looked up; a response has fewer. */
 const mostLookups = 2_000;
-/** Names of members and places. */
+/** The characters that the names of members and the places of a citation take. */
 const citationCharacters = 120;
 
 /**
- * Each link to a page that was found; then the pages that the text does not link to, at no place of it. What a page says
- * is told once, with its first citation.
- * @param text            what the model said
- * @param roomCharacters  of all citations together: first what pages say is left out, then citations are
+ * Returns a citation for each link to a page that was found; then one without a place for each page that the text does
+ * not link to. The text of a page is told once, with its first citation.
+ * @param text            the text of the model
+ * @param roomCharacters  the characters of all citations together: the texts of pages are left out first, then
+ *   citations
  */
 export function citations(text: string, found: readonly SearchResult[], roomCharacters: number): UrlCitation[] {
   const pages = new Map<string, SearchResult>();
@@ -52,7 +53,7 @@ export function citations(text: string, found: readonly SearchResult[], roomChar
   return cited;
 }
 
-/** Responses name the same address more than once. */
+/** Makes a function that finds the page of an address. It remembers addresses, which responses repeat. */
 function lookup(pages: ReadonlyMap<string, SearchResult>): (address: string) => SearchResult | undefined {
   const known = new Map<string, SearchResult | undefined>();
   return (address) => {
@@ -61,7 +62,10 @@ function lookup(pages: ReadonlyMap<string, SearchResult>): (address: string) => 
   };
 }
 
-/** Two forms of one address have the same key: IDN and punycode, raw and percent-encoded, with a fragment or a slash at the end. */
+/**
+ * Returns the key of an address. Two forms of one address have the same key: IDN and punycode, raw and percent-encoded,
+ * with a fragment or a slash at the end.
+ */
 function addressKey(url: string): string {
   if (!URL.canParse(url)) return url;
   const { protocol, host, pathname, search } = new URL(url);
@@ -71,7 +75,7 @@ function addressKey(url: string): string {
   return hasLongRun(read) ? read : read.normalize('NFC');
 }
 
-/** A run of encoded bytes as characters, where they are characters and none that would change the address. */
+/** Decodes a run of encoded bytes, except bytes that are no characters or would change the address. */
 function decoded(run: string): string {
   const bytes = Uint8Array.from(run.match(/[0-9a-f]{2}/gi) ?? [], (two) => Number.parseInt(two, 16));
   let text = '';

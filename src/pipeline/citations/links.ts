@@ -3,29 +3,29 @@ import { type Brackets, bracketsIn } from './brackets.ts';
 
 /** The definition of a reference link: `[label]: address`. */
 interface Definition {
-  /** Where its address stands. */
+  /** The place of its address in the text. */
   place: { start: number; end: number };
   target: string;
 }
 
-/** Further ones define nothing. */
+/** The most definitions of a text that are read. */
 const mostDefinitions = 2_000;
 
 const definition =
   /^ {0,3}[[［]((?:[^[\]［］\\\n]|\\.){1,300})[\]］][:：][^\S\n]*(?:\n[^\S\n]*)?(<[^<>\n]{1,2000}>|[^\s<]\S{0,1999})/gmu;
 
 interface Definitions {
-  /** By their labels; the first of a label counts. */
+  /** The definitions by label; the first one of a label counts. */
   byLabel: ReadonlyMap<string, Definition>;
-  /** Where each ends, by where it begins. */
+  /** By the place where a definition begins: the place where it ends. */
   ends: ReadonlyMap<number, number>;
 }
 
 const mostLabel = 300;
-/** Brackets and addresses that are looked at; what follows is text. */
+/** The most brackets and addresses that are read; the rest is text. */
 const mostStarts = 20_000;
 
-/** Where something may begin. Behind a letter or a digit no address begins. */
+/** The places where a link may begin. No address begins behind a letter or a digit. */
 const starts = /\\[!-/:-@[-`{-~]|[[［【\]］】]|<https?:\/\/[^\s<>]+>|(?<![a-z0-9])https?:\/\/|\n[^\S\n]*\n/gi;
 const openings: ReadonlySet<string> = new Set('[［【');
 const closings: ReadonlySet<string> = new Set(']］】');
@@ -34,10 +34,10 @@ const afterTarget = /(?:\s+(?:"(?:[^"\\]|\\.){0,1000}"|'(?:[^'\\]|\\.){0,1000}'|
 const inAngles = /\s*<((?:[^<>\n\\]|\\.){1,2000})>/uy;
 
 /**
- * The links of a text to pages: inline (`[text](address "title")`, also in brackets of full width), in angle brackets, by
- * reference, and addresses alone. In the order of their places; none is within another. The work grows with the length of
- * the text alone.
- * @param pageOf  the page that is wanted: of an address without brackets, nobody else can say where it ends
+ * Finds the links of a text to pages: inline (`[text](address "title")`, also in brackets of full width), in angle
+ * brackets, by reference, and addresses alone. They are in the order of their places, and none is within another. The
+ * work is proportional to the length of the text.
+ * @param pageOf  returns the wanted page; without it, the end of an address without brackets cannot be known
  * @see CommonMark 0.31, "Links", "Link reference definitions" and "Autolinks"
  */
 export function linksIn(text: string, pageOf: PageOf): Link[] {
@@ -48,7 +48,7 @@ export function linksIn(text: string, pageOf: PageOf): Link[] {
   let open: number[] = [];
   const used = new Set<string>();
 
-  /** @returns where the scan goes on; null: no link ends here */
+  /** @returns the place where the scan goes on; null: no link ends here */
   function closed(at: number): number | null {
     const start = open.pop();
     if (start === undefined) return null;
@@ -99,7 +99,7 @@ function isImage(text: string, start: number): boolean {
   return text[start] === '[' && text[start - 1] === '!' && text[start - 2] !== '\\';
 }
 
-/** The target in the brackets that follow a text in brackets. */
+/** Reads the target in the brackets that follow a text in brackets. */
 function inlineLink(text: string, at: number, { closing, space }: Brackets): Omit<Link, 'start'> | null {
   if (text[at] !== '(' && text[at] !== '（') return null;
   const closer = text[at] === '(' ? ')' : '）';
@@ -136,7 +136,7 @@ function definitionsIn(text: string): Definitions {
   return { byLabel, ends };
 }
 
-/** Two labels are the same where they differ in case and spaces alone. */
+/** Returns a label in its normal form: two labels that differ in case and spaces alone are the same. */
 function normalLabel(label: string): string {
   return label.trim().replace(/\s+/g, ' ').toLowerCase().toUpperCase();
 }

@@ -7,13 +7,13 @@ import type { KeepAliveSettings } from '../../schema/settings/settings.ts';
 
 const encoder = new TextEncoder();
 
-/** What is delivered: the bytes of one response. */
+/** The bytes of one response, which are delivered. */
 export interface Delivered {
   /** The next bytes, possibly none; null after the last. */
   next(): Promise<Uint8Array | null>;
-  /** Nobody reads on. */
+  /** Ends the delivery: nobody reads on. */
   stop(): void;
-  /** The call was stopped, by the reason given, while nobody read. @returns the last bytes, which say so. May throw */
+  /** Called when the call was stopped while nobody read. @returns the last bytes, which name the reason. May throw */
   cut(reason: unknown): Uint8Array<ArrayBuffer> | null;
 }
 
@@ -22,15 +22,15 @@ export interface ClientSourceInput {
   keepAlive: KeepAliveSettings;
   /** A comment that keeps the connection alive. */
   comment: string;
-  /** Of the call. */
+  /** The signal of the call. */
   signal: StopSignal;
-  /** What is delivered, or will be. */
+  /** The delivery, or a promise of it. */
   opening: Delivered | Promise<Delivered>;
   /** Frames for a client that waits while opening has failed; null: nobody reads them. May throw. */
   failed: (error: unknown) => string | null;
 }
 
-/** One read at a time, as a stream does it. */
+/** The reader of one read. A stream makes one read at a time. */
 interface Reader {
   resolve: (bytes: Uint8Array | null) => void;
   reject: (error: unknown) => void;
@@ -61,7 +61,7 @@ export class ClientSource implements ReplyStream {
   readonly #input: ClientSourceInput;
   #delivered: Delivered | null;
   #state: State;
-  /** How the body ended; null: it has not. */
+  /** The end of the body; null: it has not ended. */
   #end: ReplyEnd | null = null;
   #listener: ((end: ReplyEnd) => void) | null = null;
   #cutListener: ((error: unknown) => void) | null = null;
@@ -78,11 +78,11 @@ export class ClientSource implements ReplyStream {
     if (opening instanceof Promise) {
       this.#delivered = null;
       this.#state = { kind: 'ready', bytes: encoder.encode(comment) };
-      // The client may leave before it reads on: then there must be something to stop.
+      // The client may leave before it reads on, so there must be something to stop.
       opening.then(
         (late) => this.#opened(late),
         () => {
-          // The read that waits for it reports why opening has failed.
+          // The read that waits for the opening reports why it has failed.
         },
       );
     } else {
@@ -158,7 +158,7 @@ export class ClientSource implements ReplyStream {
     this.#hand(encoder.encode(frames));
   }
 
-  /** Gives bytes to whoever waits for them, else keeps them for the next read. */
+  /** Gives bytes to the reader that waits for them, else keeps them for the next read. */
   #hand(bytes: Uint8Array | null): void {
     const state = this.#state;
     const reader = state.kind === 'fetching' ? state.reader : null;
@@ -174,7 +174,7 @@ export class ClientSource implements ReplyStream {
     const { clock, keepAlive, comment } = this.#input;
     const state = this.#state;
     if (clock.monotonic() - this.#lastSentMs >= keepAlive.everyMs) {
-      // Only a client that waits is sent a comment: one that is slow has enough to read.
+      // A comment goes only to a client that waits: one that is slow has enough to read.
       if (state.kind === 'fetching' && state.reader !== null) {
         this.#state = { kind: 'fetching', reader: null };
         state.reader.resolve(encoder.encode(comment));
@@ -193,29 +193,29 @@ export class ClientSource implements ReplyStream {
   #aborted(): void {
     const { reason } = this.#input.signal;
     if (!(reason instanceof CallAborted)) return;
-    // A client that left reads no more, so nobody would notice: it is settled here.
-    // A client in this process may read on. An orderly end would make what it has look complete.
+    // A client that left reads no more, so nobody would notice: the response is settled here. A client in this process
+    // may read on. An orderly end would make its part of the response look complete.
     if (reason.why === 'client_left') {
       this.#break(reason.cause ?? reason);
       this.#delivered?.stop();
     } else if (this.#state.kind !== 'fetching' || this.#state.reader === null) this.#cut(reason);
-    // A client that waits hears of it by its read.
+    // A client that waits learns of it by its read.
   }
 
   /**
-   * Nobody reads. At the deadline the client is cut off: it may never read again. When the gateway is closed it may
-   * only be slow, and is told what has happened.
+   * Stops a body that nobody reads. At the deadline the client is cut off: it may never read again. When the gateway is
+   * closed, the client may only be slow, and is told the reason.
    */
   #cut(reason: CallAborted): void {
     const delivered = this.#delivered;
-    // What has not opened settles itself.
+    // A delivery that is not open yet settles itself.
     if (reason.why === 'closing' && delivered === null) return;
     const error = abortError(reason);
     let last: Uint8Array<ArrayBuffer> | null = null;
     try {
       last = delivered?.cut(reason) ?? null;
     } catch {
-      // The error is the one that it is broken with.
+      // The body is broken with the error above.
     }
     if (reason.why === 'closing' && last !== null) {
       const unread = this.#state.kind === 'ready' ? this.#state.bytes : null;

@@ -20,7 +20,7 @@ const encoder = new TextEncoder();
 
 /**
  * Delivers a response as JSON.
- * @throws GatewayError where it was cut, or a step refuses it
+ * @throws GatewayError where the response was cut, or a step refuses it
  */
 export async function deliverJson(run: CallRun, ask: Ask, response: ModelResponse): Promise<OperationReply> {
   const { call } = run;
@@ -29,13 +29,13 @@ export async function deliverJson(run: CallRun, ask: Ask, response: ModelRespons
   const result = steps.length === 0 ? complete.result : await throughSteps(complete.result, new StepChain(steps));
   call.encoder.check?.(result);
   if (mayCiteLate(run, ask)) call.encoder.expectCitations?.();
-  // First the end: what plugins have left unsettled is on the bill as well.
+  // The call ends first: amounts that plugins have left unsettled are on the bill as well.
   run.finish({ outcome: 'ok', status: 200, error: null });
   const body = call.encoder.result(complete.head, result, reportedEnd(run));
   return { status: 200, headers: idHeader(call.id), kind: 'json', body };
 }
 
-/** A streamed response where JSON is delivered. @throws GatewayError where it was cut */
+/** Collects a streamed response, where JSON is delivered. @throws GatewayError where the response was cut */
 async function collect(run: CallRun, response: StreamedResponse): Promise<CompleteResponse> {
   const folder = chunkFolder();
   while (response.end === null) for (const chunk of await response.pull()) folder.add(chunk);
@@ -46,7 +46,7 @@ async function collect(run: CallRun, response: StreamedResponse): Promise<Comple
   return { kind: 'complete', head: response.head, result };
 }
 
-/** A complete response where a stream is delivered. */
+/** Makes a stream of a complete response, where a stream is delivered. */
 function streamOf({ head, result }: CompleteResponse): StreamedResponse {
   let end: ResponseEnd | null = null;
   return {
@@ -77,7 +77,8 @@ export class Delivery {
   readonly #response: StreamedResponse;
   readonly #steps: StepChain;
   /**
-   * Bytes pass through untouched where the upstream's events are the client's chunks, and no step needs to see them.
+   * true: bytes pass through untouched, because the upstream's events are the client's chunks and no step needs to see
+   * them.
    */
   readonly #passesThrough: boolean;
   #state: 'opened' | 'flowing' | 'closed' = 'opened';
@@ -102,7 +103,7 @@ export class Delivery {
     try {
       bytes = await this.#pull();
     } catch (error) {
-      // A step has refused what it saw.
+      // A step has refused a chunk.
       if (!this.#isOpen()) return null;
       this.#response.cancel();
       const end: ResponseEnd = { kind: 'failed', error };
@@ -124,8 +125,8 @@ export class Delivery {
   }
 
   /**
-   * The call was stopped while nobody read: settles what was received.
-   * @returns what says so to somebody who reads on
+   * Settles the received part: the call was stopped while nobody read.
+   * @returns the bytes that say so to a client that reads on
    * @throws GatewayError where the option `streams.onCut` says `close`
    */
   cut(error: unknown): Uint8Array<ArrayBuffer> | null {
@@ -185,14 +186,14 @@ function reportedEnd(run: CallRun): ReportedEnd {
   return metadata === undefined ? { usage: run.usage() } : { usage: run.usage(), metadata };
 }
 
-/** The target that the client hears from, as far as one served. */
+/** Returns the target that served the client; null: none did. */
 function servingTarget({ generations }: CallRun): Target | null {
   return generations.findLast(({ target }) => target !== null)?.target ?? null;
 }
 
 /**
- * What a client that has been sent a keep-alive comment gets, when no target could serve.
- * @returns null: nobody is there to read it
+ * Returns the frames for a client that has been sent a keep-alive comment, when no target could serve.
+ * @returns null: nobody is there to read them
  * @throws GatewayError where the option `streams.onCut` says `close`
  */
 export function failureFrames(run: CallRun, error: unknown): string | null {
@@ -213,8 +214,8 @@ export function failureFrames(run: CallRun, error: unknown): string | null {
 }
 
 /**
- * The error object of a stream that broke after its first event. Agents call again after `type: 'server_error'`, others
- * after a message that begins with "Provider returned error".
+ * Makes the error object of a stream that broke after its first event. Agents call again after `type: 'server_error'`,
+ * others after a message that begins with "Provider returned error".
  */
 function inBand({ hooks }: CallRun, error: unknown, shown: GatewayError): ErrorBody['error'] {
   const isProviders = error instanceof UpstreamError || shown.cause instanceof UpstreamError;
@@ -227,7 +228,7 @@ function inBand({ hooks }: CallRun, error: unknown, shown: GatewayError): ErrorB
     metadata: {
       error_type: shown.errorType,
       ...(providerCode === undefined ? {} : { provider_code: providerCode }),
-      // A stream has no header `Retry-After` any more.
+      // The header `Retry-After` cannot be sent any more once a stream has begun.
       ...(shown.retryAfterMs === undefined ? {} : { retry_after_ms: shown.retryAfterMs }),
     },
   };

@@ -13,13 +13,13 @@ import type { Spent } from '../money/hold-share.ts';
 import { outputBytes } from '../stream/output-bytes.ts';
 import type { StreamMeter } from '../stream/reader.ts';
 
-/** What was received of a response. */
+/** The received part of a response. */
 export type Received = CompleteResponse | StreamMeter;
 
-/** Tokens that end a response or begin a tool call, and are no text. */
+/** The most tokens that end a response or begin a tool call, and are no text. */
 const unseenTokens = 64;
 
-/** What a generation that no target served has cost. */
+/** Returns the cost of a generation that no target served. */
 export function receiptOfFailures(failures: Spent): Receipt {
   const usage: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
   const costNanoUsd = failures.operatorNanoUsd + failures.byokNanoUsd;
@@ -27,9 +27,10 @@ export function receiptOfFailures(failures: Spent): Receipt {
 }
 
 /**
- * What a generation has cost that a target served. The provider's report counts where it is final and can be true. What
- * it lacks is counted here: at its bound where money is held, at a usual number where costs are only counted.
- * @param ask  as it was sent
+ * Returns the cost of a generation that a target served. The provider's report counts where it is final and can be
+ * true. Missing values are counted here: at their bound where money is held, at a usual number where costs are only
+ * counted.
+ * @param ask  the request as it was sent
  */
 export function receiptOf(ask: Ask, target: Target, received: Received, failures: Spent): Receipt {
   const { request } = ask;
@@ -54,8 +55,8 @@ export function receiptOf(ask: Ask, target: Target, received: Received, failures
 }
 
 /**
- * Whether what was reported is of all that was received: some report the prompt first, and the rest at the end. What
- * came before the text of a complete response is of all of it where it has a usual number of tokens for it.
+ * true: the report is of everything that was received. Some providers report the prompt first, and the rest at the end.
+ * A report before the text of a complete response is of all of it where it has a usual number of tokens for it.
  * @param reasons  the model may have gone on reasoning, unseen, since its last report
  */
 function isFinalReport(received: Received, isHeld: boolean, reasons: boolean): boolean {
@@ -69,7 +70,7 @@ function isFinalReport(received: Received, isHeld: boolean, reasons: boolean): b
   );
 }
 
-/** How much text was received, in bytes: the same for a stream and for a complete response. */
+/** Returns the bytes of text that were received: the same number for a stream and for a complete response. */
 function textBytes(received: Received): number {
   if (received.kind === 'stream') return received.textBytes;
   let bytes = 0;
@@ -81,7 +82,7 @@ function lengthOf(text: unknown): number {
   return typeof text === 'string' ? text.length : 0;
 }
 
-/** The larger of what was reported and what was counted. */
+/** Returns the larger of the reported and the counted usage. */
 function countedUsage(request: ChatRequest, target: Target, received: Received, isPromptKnown: boolean): Usage {
   const { usage } = received;
   const most = target.ceilingNanoUsd ? target.mostTokens : undefined;
@@ -102,13 +103,13 @@ function countedUsage(request: ChatRequest, target: Target, received: Received, 
     completion_tokens: completion,
     total_tokens: prompt + completion,
     prompt_tokens_details: (isPromptKnown && usage?.prompt_tokens_details) || { cached_tokens: 0 },
-    // Where money is held, all output has the dearest price; see `dearerOutput`.
+    // All output has the dearest price where money is held; see `dearerOutput`.
     completion_tokens_details: (most === undefined && usage?.completion_tokens_details) || { reasoning_tokens: 0 },
     estimated: true,
   };
 }
 
-/** The output that the report does not hold. `isAll`: the report says nothing of it that can be true. */
+/** Returns the output that the report does not hold. `isAll`: nothing in the report on output can be true. */
 function unreportedOf(received: Received): { bytes: number; isAll: boolean } {
   const { usage } = received;
   const bytes = textBytes(received);
@@ -117,7 +118,7 @@ function unreportedOf(received: Received): { bytes: number; isAll: boolean } {
   return { bytes: bytes - received.usageAtBytes, isAll: false };
 }
 
-/** Output whose tokens cannot be counted from what was received. */
+/** true: the received text does not show all tokens of the output. */
 function hasHiddenOutput(received: Received): boolean {
   if (received.kind === 'stream') return received.hasMedia || received.mayBeLonger;
   return received.result.choices.some(({ message }) => Boolean(message.audio) || Boolean(message.images));
@@ -128,13 +129,13 @@ function showsReasoning(received: Received): boolean {
   return received.result.choices.some(({ message }) => lengthOf(message.reasoning) > 0);
 }
 
-/** The most that counted usage can cost where money is held for it. */
+/** Returns the most that counted usage can cost where money is held for it. */
 function heldCost(ask: Ask, target: Target, counted: Usage, isPromptKnown: boolean): Cost | null {
   const { endpoint } = target;
   const { pricing } = endpoint;
   const priced = costAt(endpoint, counted, ask);
   if (pricing === null || priced === null) return null;
-  // Searches are reported at the end only.
+  // Searches are reported only at the end.
   const most =
     isPromptKnown && !pricing.webSearchPicoUsd
       ? priced.totalNanoUsd + dearerOutput(pricing, counted)
@@ -144,7 +145,7 @@ function heldCost(ask: Ask, target: Target, counted: Usage, isPromptKnown: boole
   return { ...priced, totalNanoUsd, promptNanoUsd };
 }
 
-/** What output costs more if it is of the dearest kind. */
+/** Returns the extra cost of output if all of it is of the dearest kind. */
 function dearerOutput(pricing: Pricing, { prompt_tokens, completion_tokens }: Usage): number {
   const {
     completionPicoUsd,

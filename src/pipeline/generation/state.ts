@@ -22,20 +22,20 @@ import { type HoldShare, type Spent, spentOnFailures } from '../money/hold-share
 import type { Conversation } from '../plan/conversation.ts';
 import { type Received, receiptOf, receiptOfFailures } from './receipt.ts';
 
-/** How a generation ended, and what was counted until then. */
+/** The end of a generation, and the facts that were counted until then. */
 export interface GenerationEnding {
   end: ResponseEnd;
-  /** What was received from the provider; null: no target served. */
+  /** The received part of the response; null: no target served. */
   received: Received | null;
   finishReason: FinishReason | null;
   nativeFinishReason: string | null;
-  /** As the provider named it; null: it has not. */
+  /** The service tier that the provider named; null: it has named none. */
   serviceTier: string | null;
 }
 
 /**
- * One upstream response while it comes into being: every stage adds what it has found out. Settled exactly once: then
- * its money is booked, the health of its endpoint and its conversation are taught, and its log does not change any
+ * One upstream response while it is made: every stage adds the facts that it has found. It is settled exactly once:
+ * then its money is booked, its endpoint's health and its conversation learn of it, and its log does not change any
  * more.
  */
 export class GenerationState implements GenerationLog {
@@ -58,7 +58,7 @@ export class GenerationState implements GenerationLog {
   /** Stops its stream; null: it has none. */
   #stream: Pick<StreamedResponse, 'cancel'> | null = null;
   #share: HoldShare | null = null;
-  /** As it was sent to the target that serves. */
+  /** The request as it was sent to the target that serves. */
   #sent: Ask;
   #conversation: Conversation | null = null;
 
@@ -92,7 +92,7 @@ export class GenerationState implements GenerationLog {
     this.times.plannedAtMs = this.#time.now();
   }
 
-  /** @param plan  what is left of it: the targets that can be paid for */
+  /** @param plan  the rest of the plan: the targets that can be paid for */
   held(plan: Plan, share: HoldShare): void {
     this.plan = plan;
     this.#share = share;
@@ -100,7 +100,10 @@ export class GenerationState implements GenerationLog {
     this.times.heldAtMs = this.#time.now();
   }
 
-  /** A target serves: its first token, or its complete response, is here. @param ask  as it was sent */
+  /**
+   * Notes that a target serves: its first token, or its complete response, is here. @param ask  the request as it was
+   * sent
+   */
   served(target: Target, ask: Ask): void {
     this.target = target;
     this.#sent = ask;
@@ -108,30 +111,30 @@ export class GenerationState implements GenerationLog {
     this.times.sentAtMs = this.attempts[0]?.startedAtMs ?? null;
   }
 
-  /** Its stream is open: it is settled when that ends. */
+  /** Notes its open stream: the generation is settled when the stream ends. */
   streams(stream: Pick<StreamedResponse, 'cancel'>): void {
     this.#stream = stream;
   }
 
-  /** Nobody wants the rest of its stream. */
+  /** Ends its stream: nobody wants the rest. */
   stop(): void {
     if (this.outcome === null) this.#stream?.cancel();
   }
 
-  /** No target serves. Books what failed attempts have cost. */
+  /** Notes that no target serves. Books the cost of failed attempts. */
   failed(error: unknown): void {
     this.times.sentAtMs = this.attempts[0]?.startedAtMs ?? null;
     const end: ResponseEnd = hasLeft(error) ? { kind: 'cancelled' } : { kind: 'failed', error };
     this.settle({ end, received: null, finishReason: null, nativeFinishReason: null, serviceTier: null });
   }
 
-  /** Books what was spent, once. */
+  /** Books the money that was spent, once. */
   settle({ end, received, finishReason, nativeFinishReason, serviceTier }: GenerationEnding): void {
     if (this.outcome !== null) return;
     const { target } = this;
     this.outcome = outcomeOf(end, target !== null);
     this.status = statusOf(end, target);
-    // The client was told of the error as the last thing.
+    // The last thing that the client was told is the error.
     this.finishReason = finishReason ?? (this.outcome === 'cut' ? 'error' : null);
     this.nativeFinishReason = nativeFinishReason;
     this.serviceTier = serviceTier;
@@ -151,7 +154,7 @@ export class GenerationState implements GenerationLog {
     this.#onSettled();
   }
 
-  /** What the response says of the endpoint, and for the rest of the conversation. */
+  /** Reports the response to the health of the endpoint and to the conversation. */
   #teach(target: Target, end: ResponseEnd, usage: Usage | null, nowMs: number): void {
     const isStream = this.request.stream === true;
     const attempt = end.kind === 'complete' ? this.attempts.findLast(({ status }) => status === 200) : undefined;
@@ -181,7 +184,7 @@ function statusOf(end: ResponseEnd, target: Target | null): number {
   return toGatewayError(end.error, target).status;
 }
 
-/** Whether an error is that the client has left. */
+/** true: an error says that the client has left. */
 export function hasLeft(error: unknown): error is CallAborted {
   return error instanceof CallAborted && error.why === 'client_left';
 }

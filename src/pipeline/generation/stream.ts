@@ -9,15 +9,15 @@ import { badStream, choiceWatch } from '../stream/events.ts';
 import { StreamProgress } from '../stream/progress.ts';
 import { type StreamMeter, StreamReader } from '../stream/reader.ts';
 
-/** How long a complete stream may keep its upstream waiting for usage or the sentinel. */
+/** The time that a complete stream may keep its upstream waiting for usage or the sentinel. */
 const trailingUsageTimeoutMs = 5000;
-/** How much of an upstream is read after its end, so that its connection can be used again. */
+/** The most bytes of an upstream that are read after its end, so that its connection can be used again. */
 const drainBytes = 16 * 1024;
-/** How long that may take. */
+/** The most time that this may take. */
 const drainMs = 1000;
 /**
- * Where nobody has read on for so long, the provider may have gone on: fast ones make thousands of tokens a second. Who
- * waits for the next event reads all the time.
+ * The time without reads after which the provider may have gone on: fast ones make thousands of tokens a second. A
+ * reader that waits for the next event reads all the time.
  */
 const stalledMs = 20;
 
@@ -25,13 +25,13 @@ export interface GenerationStreamInput {
   head: ResponseHead;
   open: OpenStream;
   clock: Clock;
-  /** Between two events. */
+  /** The most time between two events. */
   idleMs: number;
   /** true: the upstream's bytes may be forwarded, since its events are our chunks. */
   mayForward: boolean;
   /** true: the provider goes on generating when the stream is closed. */
   generatesOn: boolean;
-  /** Is called once, when the stream has ended, however. */
+  /** Called once, when the stream has ended in any way. */
   onEnd: (end: ResponseEnd, meter: StreamMeter) => void;
 }
 
@@ -47,7 +47,7 @@ export class GenerationStream implements StreamedResponse {
   #collector: ChunkCollector | null = null;
   #passthrough: Passthrough | null = null;
   #hasStarted = false;
-  /** When the last choice was finished. */
+  /** The time at which the last choice was finished. */
   #trailingSinceMs: number | null = null;
   #isReported = false;
   #isReading = false;
@@ -92,7 +92,7 @@ export class GenerationStream implements StreamedResponse {
       if (!this.#hasStarted) {
         this.#hasStarted = true;
         this.#reader.first(open.first, out);
-        // Not to be kept for as long as the stream is open.
+        // The parts are let go, so that they are not kept for as long as the stream is open.
         open.first = [];
       } else {
         const buffer = open.events === null ? null : await this.#read(open.events);
@@ -122,7 +122,10 @@ export class GenerationStream implements StreamedResponse {
     return buffer;
   }
 
-  /** From the end of the last choice, not from the latest buffer: what comes after it may go on for ever. */
+  /**
+   * Returns the rest of the time. It counts from the end of the last choice, not from the latest buffer: the events
+   * after that end may go on for ever.
+   */
   #trailingLeftMs(): number {
     if (this.#progress.phase !== 'trailing') {
       this.#trailingSinceMs = null;
@@ -151,7 +154,9 @@ export class GenerationStream implements StreamedResponse {
     if (end.kind === 'complete') this.#drain();
   }
 
-  /** Reads what little an upstream sends after its end: a connection that was read to its end can be used again. */
+  /**
+   * Reads the few bytes that an upstream sends after its end: a connection that was read to its end can be used again.
+   */
   #drain(): void {
     const { open, clock } = this.#input;
     if (open.events === null) {
@@ -168,7 +173,7 @@ export class GenerationStream implements StreamedResponse {
       }
     };
     void readOn()
-      // The response is complete. How its connection ends concerns nobody.
+      // The response is complete. The end of its connection concerns nobody.
       .catch(() => undefined)
       .finally(() => {
         stop();

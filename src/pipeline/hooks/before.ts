@@ -7,9 +7,9 @@ import { offerServerTools, offersServerTools } from '../server-tools/offer.ts';
 import { HookOfCall } from './context.ts';
 
 /**
- * Asks guardrails and plugins what they make of a request, before it is routed.
+ * Gives a request to guardrails and plugins, which may change it, before it is routed.
  * @returns the request as they changed it
- * @throws GatewayError invalid_request (400) for what this gateway cannot do; whatever a hook refuses with
+ * @throws GatewayError invalid_request (400) for a wish that this gateway cannot serve; the refusal of a hook
  */
 export function screen(run: CallRun): Ask | Promise<Ask> {
   const { deps, call, hooks } = run;
@@ -20,7 +20,7 @@ export function screen(run: CallRun): Ask | Promise<Ask> {
 async function askedHooks(run: CallRun): Promise<Ask> {
   const { sessionId } = run.call;
   let { ask } = run.call;
-  // A header may name the session as well: guardrails look at it where a field would have it.
+  // A header may name the session as well. The name is put in the field, where guardrails look.
   if (run.isGuarded && sessionId !== null && ask.request.session_id === undefined)
     ask = withRequest(ask, { ...ask.request, session_id: sessionId });
   let isScreened = !run.isGuarded;
@@ -48,7 +48,7 @@ async function askedHooks(run: CallRun): Promise<Ask> {
 }
 
 /**
- * Refuses a tool that would run here and is not available, and a transform that there is not: nothing is silently
+ * Refuses a tool that would run here and is not available, and a transform that does not exist: nothing is silently
  * ignored.
  * @throws GatewayError invalid_request (400)
  */

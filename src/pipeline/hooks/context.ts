@@ -13,9 +13,11 @@ export class HookOfCall extends AskedHook {
   readonly context: PluginContext;
   readonly #run: CallRun;
   readonly #worker: Parameters<typeof followed>[1];
-  /** What the hook has annotated while it is asked: it counts where the hook does not fail. null: it counts at once. */
+  /**
+   * The annotations of the hook while it is asked: they count where the hook does not fail. null: they count at once.
+   */
   #pending: Annotations[number][] | null = [];
-  /** Whether something was annotated that counts. */
+  /** true: an annotation was made that counts. */
   hasAnnotated = false;
 
   /** @param ask  the request that the hook is given */
@@ -48,7 +50,7 @@ export class HookOfCall extends AskedHook {
       async hold(nanoUsd) {
         asked.throwIfGivenUp();
         const expense = await ofCall.hold(nanoUsd);
-        // What nobody settles is booked as it was held.
+        // An amount that nobody settles is booked as it was held.
         asked.throwIfGivenUp();
         return { settle: (spentNanoUsd) => void (asked.isGivenUp || expense.settle(spentNanoUsd)) };
       },
@@ -60,7 +62,7 @@ export class HookOfCall extends AskedHook {
     if (this.isGivenUp) throw new Error('Nobody waits for this hook any more');
   }
 
-  /** From now on, what the hook annotates counts at once. */
+  /** Makes further annotations of the hook count at once. */
   hasSucceeded(): void {
     const pending = this.#pending ?? [];
     this.#pending = null;
@@ -72,7 +74,10 @@ export class HookOfCall extends AskedHook {
     this.#run.annotations.push(...annotations);
   }
 
-  /** What the hook makes of a value, within its time; the value itself where it makes nothing, or is skipped. */
+  /**
+   * Returns the result of the hook for a value, within its time; the value itself where the hook returns nothing, or is
+   * skipped.
+   */
   async outcome<T>(value: T, work: () => T | Promise<T> | undefined): Promise<T> {
     this.#run.call.signal.throwIfAborted();
     try {
@@ -85,12 +90,12 @@ export class HookOfCall extends AskedHook {
     }
   }
 
-  /** Tells who follows the call how long work of the hook takes. */
+  /** Tells the follower of the call how long work of the hook takes. */
   followed<T>(work: () => T | Promise<T>): T | Promise<T> {
     return followed(this.#run, this.#worker, work);
   }
 
-  /** The call goes on without the hook, and says so. @throws as `skipAfter` */
+  /** Shows that the call goes on without the hook. @throws the errors of `skipAfter` */
   skip(error: unknown): void {
     this.#run.stages.push(this.skipAfter(error));
   }

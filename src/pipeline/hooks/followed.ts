@@ -4,10 +4,10 @@ import type { CallRun } from '../call/run.ts';
 type Worker = Pick<FollowedWork, 'kind' | 'name' | 'hook' | 'callId'>;
 
 /**
- * Does work of a plugin, guardrail or tool, and tells who follows the call how long it took. Where nobody does, it costs
- * nothing.
- * @param isFailure  whether what came of it is a failure as well
- * @throws what the work throws
+ * Does work of a plugin, guardrail or tool, and tells the follower of the call how long it took. It costs nothing where
+ * nobody follows.
+ * @param isFailure  true: a result counts as a failure as well
+ * @throws the error of the work
  */
 export function followed<T>(
   { follower, call: { time } }: Pick<CallRun, 'follower' | 'call'>,

@@ -9,7 +9,10 @@ import { StepChain } from './step-chain.ts';
 
 const none: readonly ResponseStep[] = [];
 
-/** The steps of a plugin or guardrail, each within its time. @throws what `steps` throws, unless it may be skipped */
+/**
+ * Returns the steps of a plugin or guardrail, each within its time. @throws the error of `steps`, unless it may be
+ * skipped
+ */
 export function guardedSteps(run: CallRun, hook: ActiveHook, ask: Ask): readonly ResponseStep[] {
   const asked = new HookOfCall(run, hook, 'steps', ask);
   let steps: readonly ResponseStep[];
@@ -39,18 +42,19 @@ function inTime({ call }: CallRun, step: ResponseStep, asked: HookOfCall): Respo
       call.signal.throwIfAborted();
       return asked.inTime(() => step.push(chunk));
     },
-    // A step that did not come to an end is not told of another.
+    // A step that did not come to an end does not learn of another one.
     end: (end) => (asked.isGivenUp ? [] : asked.inTime(() => step.end?.(end) ?? [])),
   };
 }
 
 /**
- * The steps of a plugin as one, which may be left out as long as they have changed nothing: what they hold back is kept
- * here, and goes on where they fail. Who has changed the response, or left something out, cannot be left out any more:
- * what it still holds is lost, and the response is not complete without it.
+ * Makes one step of the steps of a plugin. The step may be left out as long as they have changed nothing: the chunks
+ * that they hold back are kept here, and go on where they fail. A plugin that has changed the response, or left a chunk
+ * out, cannot be left out any more: the chunks that it still holds are lost, and the response is not complete without
+ * them.
  */
 function skippable(steps: StepChain, asked: HookOfCall): ResponseStep {
-  /** What went in and has not come out. */
+  /** The chunks that went in and have not come out. */
   let held: ChatChunk[] = [];
   let hasChanged = false;
 
@@ -84,8 +88,8 @@ function skippable(steps: StepChain, asked: HookOfCall): ResponseStep {
 type Released = ReturnType<ResponseStep['push']>;
 
 /**
- * The steps of a plugin or guardrail. Who follows the call is told once from when to when they have seen the response:
- * from its first chunk to its end, or to the failure of a step.
+ * Reports the time of the steps of a plugin or guardrail to the follower of the call, once: from the first chunk of the
+ * response to its end, or to the failure of a step.
  */
 function followedSteps(
   { follower, call }: Pick<CallRun, 'follower' | 'call'>,

@@ -25,12 +25,14 @@ export class StepChain {
     return this.#steps.length === 0;
   }
 
-  /** @throws what a step throws */
+  /** @throws the error of a step */
   async push(chunks: readonly ChatChunk[]): Promise<readonly ChatChunk[]> {
     return this.#through(chunks, 0);
   }
 
-  /** After the last chunk: what the steps have held back, each through those behind it. */
+  /**
+   * Ends the steps after the last chunk. @returns the chunks that they have held back, each through the steps behind it
+   */
   async end(end: ResponseEnd): Promise<readonly ChatChunk[]> {
     if (this.#hasEnded) return nothing;
     this.#hasEnded = true;
@@ -46,14 +48,14 @@ export class StepChain {
     return chunks.length === 0 ? nothing : this.#through(chunks, at + 1);
   }
 
-  /** Nobody gets what the steps still hold: they learn of the end all the same. */
+  /** Ends the steps when nobody gets their chunks any more: they still learn of the end. */
   abandon(end: ResponseEnd): void {
     if (this.#hasEnded) return;
     this.#hasEnded = true;
     void this.#tellAll(end);
   }
 
-  /** What a step throws now, it throws to nobody: the steps behind it learn of the end all the same. */
+  /** Tells all steps of the end. An error of one reaches nobody: the steps behind it still learn of the end. */
   async #tellAll(end: ResponseEnd): Promise<void> {
     for (let at = 0; at < this.#steps.length; at++) {
       try {

@@ -15,15 +15,17 @@ import type { StepChain } from './step-chain.ts';
 const none: readonly ResponseStep[] = [];
 
 /**
- * The steps that a response goes through on its way to the client. Hooks that were asked first come last, so that
- * guardrails judge what the client would get.
+ * Returns the steps that a response goes through on its way to the client. Hooks that were asked first come last, so
+ * that guardrails judge the response that the client would get.
  */
 export function stepsOf(run: CallRun, ask: Ask): readonly ResponseStep[] {
   const steps = actingSteps(run, ask);
   return run.capture === null ? steps : [...steps, run.capture.step];
 }
 
-/** Whether citations of a text may come after the text has ended. What guardrails annotate stands by itself then. */
+/**
+ * true: citations of a text may come after the text has ended. The annotations of guardrails then stand by themselves.
+ */
 export function mayCiteLate({ deps, hooks, annotations, foundPages }: CallRun, ask: Ask): boolean {
   return (
     annotations.length > 0 ||
@@ -72,7 +74,7 @@ const passing: readonly unknown[] = ['message', 'compaction', 'compaction_summar
 
 /**
  * Takes out the items of a Responses upstream that no chunk has a place for, such as a `web_search_call`: a guardrail
- * cannot see what is in them.
+ * cannot see their contents.
  */
 const withoutUnseen: ResponseStep = {
   push(chunk) {
@@ -95,9 +97,9 @@ function withoutReasoning(): ResponseStep {
 }
 
 /**
- * A complete response through the steps.
+ * Sends a complete response through the steps.
  * @returns the same object where they left every chunk as it is
- * @throws what a step throws
+ * @throws the error of a step
  */
 export async function throughSteps(result: ChatResult, steps: StepChain): Promise<ChatResult> {
   const chunks = toChunks(result);
@@ -112,7 +114,7 @@ export async function throughSteps(result: ChatResult, steps: StepChain): Promis
   return isSame ? result : folded(result, chunks, passed);
 }
 
-/** Chunks as a result. Where the steps have left none, the result is there without choices' contents. */
+/** Makes a result of chunks. Where the steps have left none, the result has choices without contents. */
 function folded(result: ChatResult, given: readonly ChatChunk[], passed: readonly ChatChunk[]): ChatResult {
   const folder = chunkFolder();
   for (const chunk of passed) folder.add(chunk);
@@ -120,7 +122,7 @@ function folded(result: ChatResult, given: readonly ChatChunk[], passed: readonl
   return { ...head, ...changedHead(given[0], passed[0]), choices: folder.result()?.choices ?? [] };
 }
 
-/** Fields beside the choices that a step has changed or taken out: every chunk has them. */
+/** Returns the fields beside the choices that a step has changed or taken out: every chunk has them. */
 function changedHead(given: ChatChunk | undefined, passed: ChatChunk | undefined): Record<string, unknown> {
   const changed: Record<string, unknown> = {};
   if (given === undefined || passed === undefined) return changed;

@@ -5,9 +5,9 @@ import type { CallRun } from '../call/run.ts';
 import { HookOfCall } from './context.ts';
 
 /**
- * Asks a plugin for a response. Where it fails before it has generated anything, and may be skipped, what it would have
- * gone around is asked instead, once.
- * @throws GatewayError; what the plugin throws; the reason of the call's signal, without waiting for the plugin
+ * Asks a plugin for a response. Where it fails before it has generated anything, and may be skipped, asks the next one
+ * inside it instead, once.
+ * @throws GatewayError; the error of the plugin; the reason of the call's signal, without waiting for the plugin
  */
 export async function wrapped(
   run: CallRun,
@@ -33,7 +33,7 @@ export async function wrapped(
     return response as ModelResponse;
   } catch (error) {
     signal.throwIfAborted();
-    // Another generation would be paid for twice.
+    // A second generation would be paid for as well.
     if (hasGenerated) throw error;
     asked.skip(error);
     return inner(ask);

@@ -29,24 +29,24 @@ export interface NotHeld {
   refusal: Refusal;
 }
 
-/** The result of asking for money: what stands for it, or why it is not held. */
+/** The result of asking for money: the hold of it, or the reason why it is not held. */
 export type HeldOrNot<T> = { held: T } | NotHeld;
 
-/** Between our look at a budget and our hold, other calls may take of it. After so many rounds we give up. */
+/** The most rounds. Other calls may take of a budget between our look at it and our hold, and then we look again. */
 const maxRounds = 6;
 
-/** What is left of a plan, and what stands for its money. */
+/** The targets of a plan that can be paid for, and the hold of their money. */
 export interface Afforded<T> {
   plan: Plan;
   held: T;
 }
 
 /**
- * Finds the targets of a plan that can be paid for, and asks for the money of the dearest. Without a promise where
- * `hold` answers without: docs/performance.md, "Values instead of promises".
+ * Finds the targets of a plan that can be paid for, and asks for the money of the dearest. Returns no promise where
+ * `hold` returns none: docs/performance.md, "Values instead of promises".
  * @param hold  asks for an amount in each budget scope: all or none
  * @throws GatewayError payment_required (402) when no target fits; invalid_request (400) when a price that is needed is
- *         not known; whatever `hold` throws
+ * not known; the error of `hold`
  */
 export function afford<T>(
   deps: MoneyDeps,
@@ -65,7 +65,8 @@ export function afford<T>(
       const { availableNanoUsd } = refusal;
       const fitting = fittingTargets(deps, ask, targets, budgetScope, prompt, availableNanoUsd);
       if (fitting.length === 0) {
-        // The error names what the cheapest target lacks, not what the dearest would have needed.
+        // The error names the amount that the cheapest target lacks, and not the one that the dearest would have
+        // needed.
         const costs = targets.map((target) => costIn(budgetScope, withCap(deps, ask, target, prompt)));
         const maxTokens = targets.map((target) => {
           const sent = sentTo(deps, ask, prompt, target);
@@ -93,8 +94,8 @@ function fittingTargets(
 }
 
 /**
- * The target with its largest output sent, if that costs less than all output that the context admits. The provider may
- * then refuse a long prompt, which is better than a refusal here.
+ * Returns the target with its largest output sent, if that costs less than all output that the context admits. The
+ * provider may then refuse a long prompt, which is better than a refusal here.
  */
 function withCap(deps: MoneyDeps, ask: Ask, target: Target, prompt: PromptBound): Target {
   if (target.maxTokens !== undefined || !target.ceilingNanoUsd) return target;
@@ -103,7 +104,7 @@ function withCap(deps: MoneyDeps, ask: Ask, target: Target, prompt: PromptBound)
   return ceiling?.mustSend && ceiling.nanoUsd < target.ceilingNanoUsd ? atMost(target, ceiling, true) : target;
 }
 
-/** What the dearest target may cost in each budget scope. */
+/** Returns the most that the dearest target may cost in each budget scope. */
 export function amountsFor(budgetScopes: readonly BudgetScope[], targets: readonly Target[]): ScopeAmount[] {
   return budgetScopes.map((budgetScope) => {
     let nanoUsd = 0;
@@ -112,15 +113,15 @@ export function amountsFor(budgetScopes: readonly BudgetScope[], targets: readon
   });
 }
 
-/** Whether anything limits what a call may spend. */
+/** true: a budget or the limit of the api key limits the call. */
 export function isLimited({ caller }: Call, budgets: readonly BudgetLimit[]): boolean {
   return budgets.length > 0 || caller.keyLimit !== null;
 }
 
 /**
- * One budget scope, where all limits count the same; two where the workspace's budgets and the api key's limit differ
- * on BYOK credentials.
- * @param mayRepeat  more plans may follow, of which nobody knows yet whether they use BYOK credentials
+ * Returns one budget scope, where all limits count the same; two where the workspace's budgets and the api key's limit
+ * differ on BYOK credentials.
+ * @param mayRepeat  more plans may follow, which may use BYOK credentials
  */
 export function budgetScopesOf(
   deps: MoneyDeps,
@@ -142,7 +143,7 @@ export function budgetScopesOf(
   ];
 }
 
-/** The targets whose worst case is known, with it. */
+/** Returns the targets whose worst case is known, with it. */
 function priced(
   deps: MoneyDeps,
   ask: Ask,
@@ -187,7 +188,7 @@ function unknownFieldsError({ unknownFields }: PromptBound): GatewayError {
   );
 }
 
-/** The most a target can cost; null: its price, or that of the tier it is asked in, is not known. */
+/** Returns the most a target can cost; null: its price, or that of the tier it is asked in, is not known. */
 export function ceilingFor(deps: MoneyDeps, ask: Ask, prompt: PromptBound, target: Target): Ceiling | null {
   if (isDearTier(ask.request, target)) return null;
   const sent = sentTo(deps, ask, prompt, target);
@@ -195,14 +196,14 @@ export function ceilingFor(deps: MoneyDeps, ask: Ask, prompt: PromptBound, targe
 }
 
 /**
- * Tiers that cost more than the list price, by how much is the provider's to know; an endpoint of a tier has a price of
- * its own.
+ * true: the tier costs more than the list price. Only the provider knows how much more; an endpoint of a tier has a
+ * price of its own.
  */
 function isDearTier({ service_tier: tier }: ChatRequest, { endpoint }: Target): boolean {
   return endpoint.serviceTier === undefined && (tier === 'priority' || tier === 'scale');
 }
 
-/** Completes "the price of … is not known". */
+/** Returns the words that complete "the price of … is not known". */
 function unpricedOf(deps: MoneyDeps, ask: Ask, prompt: PromptBound, target: Target): string {
   const { endpoint } = target;
   const name = `${endpoint.modelSlug} at ${endpoint.tag}`;
@@ -233,7 +234,7 @@ export function costIn({ countsByok }: BudgetScope, target: Target): number {
   return target.isByok && !countsByok ? 0 : holdOf(target);
 }
 
-/** The targets with the largest output that the amount pays for, without those whose prompt alone is dearer. */
+/** Returns the targets with the largest output that the amount pays for, without those whose prompt alone is dearer. */
 function shrunk(
   deps: MoneyDeps,
   ask: Ask,
@@ -258,7 +259,7 @@ function shrunk(
   });
 }
 
-/** The plan with the targets that are left; the budget excludes the others. */
+/** Returns the plan with the targets that are left; the budget excludes the others. */
 export function withTargets(plan: Plan, targets: readonly Target[]): Plan {
   if (targets.length === plan.targets.length) return { ...plan, targets };
   const left = new Set(targets.map(({ endpoint }) => endpoint));

@@ -10,16 +10,17 @@ import { boundPrompt } from '../../pricing/prompt-bound.ts';
 import type { ChatRequest, Usage } from '../../schema/chat/chat.ts';
 import type { AttemptDeps } from '../deps.ts';
 
-/** What usage costs at an endpoint; null: its price is not known. */
+/** Returns the cost of usage at an endpoint; null: its price is not known. */
 export function costAt({ pricing }: Endpoint, usage: Usage, ask: Ask): Cost | null {
   if (pricing === null) return null;
-  // Few charge pictures each; for the others nobody counts them.
+  // Few providers charge pictures each; for the others nobody counts them.
   return priceUsage(usage, pricing, pricing.imagePicoUsd ? boundPrompt(ask).images : 0);
 }
 
 /**
- * The most that an attempt at a held target costs when it has made no more than so many tokens: the hold, less the
- * price of the output that was not made. So everything else stays at its bound: prompt, media, cache writes, searches.
+ * Returns the most that an attempt at a held target costs when it has made no more than so many tokens: the hold, less
+ * the price of the output that was not made. So everything else stays at its bound: prompt, media, cache writes,
+ * searches.
  * @returns integer nano-USD
  */
 export function mostCost({ ceilingNanoUsd = 0, mostTokens, endpoint }: Target, completionTokens: number): number {
@@ -36,14 +37,15 @@ export function mostCost({ ceilingNanoUsd = 0, mostTokens, endpoint }: Target, c
 const gaveUpWaiting = new Set([408, 504, 524]);
 
 /**
- * What an attempt costs that has brought nothing, integer nano-USD.
- * - What the provider reported with its failure, where that can be; else the larger of what it reported and of what follows.
+ * Returns the cost of an attempt that has brought nothing, integer nano-USD.
+ * - The usage that the provider reported with its failure, where it can be true; else the larger of that and of the
+ * following.
  * - Nothing where the provider refused by an error status, or never got the request.
- * - Else the prompt; and the whole hold where a complete response may have been made: JSON, reasoning that nobody saw, or a
- *   provider that goes on without its client.
- * @param ask         as it was sent
- * @param error       why it failed: an UpstreamError, or the reason of an abort
- * @param isOnItsWay  the provider may have got the request
+ * - Else the prompt; and the whole hold where a complete response may have been made: JSON, reasoning that nobody saw,
+ * or a provider that goes on without its client.
+ * @param ask         the request as it was sent
+ * @param error       the reason of the failure: an UpstreamError, or the reason of an abort
+ * @param isOnItsWay  true: the provider may have got the request
  */
 export function costOfFailure(
   deps: Pick<AttemptDeps, 'provider'>,
@@ -57,7 +59,7 @@ export function costOfFailure(
   const isWhole = request.stream !== true || (!isRefused && (mayReason(target, request) || generatesOn(deps, target)));
   const reported = error?.usage as Usage | null | undefined;
   const reportedNanoUsd = reported ? (costAt(target.endpoint, reported, ask)?.totalNanoUsd ?? 0) : 0;
-  // What a stream reports before its first token says nothing of what comes after it.
+  // A report of a stream before its first token does not include the output after it.
   const isFinal = request.stream !== true || !isWhole || error?.reason === 'bad_response';
   const isKnown = reported ? isFinal && isPlausiblePrompt(reported, request) : false;
   if (isKnown || !isOnItsWay || error?.isUnsent === true || isRefused) return reportedNanoUsd;
@@ -70,15 +72,13 @@ function unreportedCost(target: Target, ask: Ask, isWhole: boolean): number {
   return isWhole ? ceilingNanoUsd : mostCost(target, 0);
 }
 
-/** Whether a provider goes on generating when the connection of a stream is closed. */
+/** true: a provider goes on generating when the connection of a stream is closed. */
 export function generatesOn({ provider }: Pick<AttemptDeps, 'provider'>, { endpoint }: Target): boolean {
   const serving = provider(endpoint.providerSlug);
   return serving?.dialect.generatesOn?.(serving.quirks) ?? false;
 }
 
-/**
- * Whether a target may make reasoning tokens that it does not show: the request, its parameters or its prices say so.
- */
+/** true: a target may make reasoning tokens that it does not show. The request, its parameters or its prices say so. */
 export function mayReason(
   { endpoint, reasons }: Target,
   { reasoning, reasoning_effort: effort }: ChatRequest,

@@ -5,14 +5,16 @@ import type { OutputEstimates } from '../../pricing/output-estimates.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import { mostCost } from './cost.ts';
 
-/** What is held for a target: its worst case, or the less that such requests cost. Integer nano-USD. */
+/**
+ * Returns the amount that is held for a target: its worst case, or the smaller cost of such requests. Integer nano-USD.
+ */
 export function holdOf({ ceilingNanoUsd = 0, holdNanoUsd = ceilingNanoUsd }: Target): number {
   return Math.min(holdNanoUsd, ceilingNanoUsd);
 }
 
 /**
- * The target with what 99 of 100 requests like this one cost there: the worst case, less the price of the output that
- * they do not make. Everything but the output stays at its bound. Never more than the worst case.
+ * Returns the target with the cost that 99 of 100 requests like this one stay under: the worst case, less the price of
+ * the output that they do not make. Everything but the output stays at its bound. Never more than the worst case.
  */
 export function withExpectedCost(estimates: OutputEstimates, request: ChatRequest, target: Target): Target {
   const kind = kindOf(request, target);
@@ -40,9 +42,9 @@ export function learnOutput(
 }
 
 /**
- * Requests of one kind are for the same endpoint and model, with the same number of choices and effort of reasoning,
- * and with a largest output of about the same size: a client that allows a hundred times as much is not like the one
- * before.
+ * Returns the kind of a request. Requests of one kind are for the same endpoint and model, with the same number of
+ * choices and effort of reasoning, and with a largest output of about the same size: a client that allows a hundred
+ * times as much is another kind of client.
  * @returns null: nothing is held for the target
  */
 function kindOf({ n, reasoning, reasoning_effort: effort }: ChatRequest, target: Target): string | null {

@@ -3,21 +3,21 @@ import type { AttemptTrace } from '../../call/trace.ts';
 import type { Reservation } from '../../stores/spending/spending.ts';
 import { type BudgetScope, costIn, type NotHeld } from './afford.ts';
 
-/** What was spent, by whose account at the provider. Integer nano-USD. */
+/** The money that was spent, by the account at the provider that pays. Integer nano-USD. */
 export interface Spent {
   operatorNanoUsd: number;
   byokNanoUsd: number;
 }
 
-/** What is held for a call in one budget scope. */
+/** The money that is held for a call in one budget scope. */
 export interface ScopeHold {
   readonly budgetScope: BudgetScope;
   readonly reservation: Reservation;
-  /** What is spent, and what open shares need, integer nano-USD. Only what is held beyond this is free. */
+  /** The money that is spent, and that open shares need, integer nano-USD. The rest of the held money is free. */
   committedNanoUsd: number;
 }
 
-/** What a share may take in one budget scope. */
+/** The part of a share in one budget scope. */
 export interface SharePart {
   readonly held: ScopeHold;
   /** The most it can still cost, integer nano-USD. */
@@ -26,24 +26,24 @@ export interface SharePart {
 
 /** The hold that a share is part of, as its share sees it. */
 export interface ShareHold {
-  /** The call was settled. */
+  /** true: the call was settled. */
   readonly isOver: boolean;
   /**
-   * @param needIn  what the share needs in a budget scope, integer nano-USD
+   * @param needIn  returns the amount that the share needs in a budget scope, integer nano-USD
    * @returns the budget scope that does not have the money; null: the needs are covered.
    * @throws GatewayError unavailable (503)
    */
   grow(share: HoldShare, needIn: (budgetScope: BudgetScope) => number): Promise<NotHeld | null>;
-  /** What of a share was spent; its needs are free again. */
+  /** Books the money that a share has spent; its needs are free again. */
   book(share: HoldShare, spent: Spent): void;
 }
 
-/** What one generation, or one expense, may take of the hold of its call. */
+/** The part of the hold of a call that one generation, or one expense, may take. */
 export class HoldShare {
-  /** One in each budget scope. Changed by `CallHold` alone. */
+  /** One part in each budget scope. `CallHold` alone changes them. */
   readonly parts: readonly SharePart[];
   readonly #hold: ShareHold;
-  /** The ledger is asked for more. */
+  /** The promise of more money, while the ledger is asked for it. */
   #growing: Promise<void> | null = null;
   #isSettled = false;
 
@@ -62,13 +62,14 @@ export class HoldShare {
   }
 
   /**
-   * Whether the share still pays for a further target after what failed attempts cost. Holds more where it does not.
+   * true: the share still pays for a further target after the cost of failed attempts. Holds more money where it does
+   * not.
    * @param beside  another target, whose attempt goes on
    * @throws GatewayError unavailable (503)
    */
   covers(target: Target, attempts: readonly AttemptTrace[], beside: Target | null = null): boolean | Promise<boolean> {
     if (this.#isSettled || this.#hold.isOver) return false;
-    // What was asked for another target counts in `parts` already, and may still be refused.
+    // The money that is being asked for another target counts in `parts` already, and may still be refused.
     if (this.#growing !== null) return this.#growing.then(() => this.covers(target, attempts, beside));
     const spent = spentOnFailures(attempts);
     const needIn = (scope: BudgetScope) =>
@@ -92,12 +93,12 @@ export class HoldShare {
   }
 }
 
-/** What of it counts against the limits of a budget scope. */
+/** Returns the part of the money that counts against the limits of a budget scope. */
 export function inScope({ countsByok }: BudgetScope, { operatorNanoUsd, byokNanoUsd }: Spent): number {
   return operatorNanoUsd + (countsByok ? byokNanoUsd : 0);
 }
 
-/** What failed attempts used is on the bill. */
+/** Returns the money that failed attempts have spent: it is on the bill. */
 export function spentOnFailures(attempts: readonly AttemptTrace[]): Spent {
   const spent: Spent = { operatorNanoUsd: 0, byokNanoUsd: 0 };
   for (const { costNanoUsd, isByok } of attempts) {

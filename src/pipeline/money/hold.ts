@@ -16,7 +16,7 @@ import {
 } from './afford.ts';
 import { HoldShare, inScope, type ScopeHold, type ShareHold, type SharePart, type Spent } from './hold-share.ts';
 
-/** A plan whose targets are all paid for, whichever serves, and its share of the hold. */
+/** A plan whose targets are all paid for, so that any of them may serve, and its share of the hold. */
 export interface Admitted {
   plan: Plan;
   share: HoldShare;
@@ -24,18 +24,18 @@ export interface Admitted {
 
 /**
  * The money held for one client call. All of its generations share one hold, which grows only through the ledger and is
- * settled once: with what all of them have spent together.
+ * settled once, with the sum that all of them have spent.
  */
 export class CallHold implements ShareHold {
   readonly #deps: MoneyDeps;
   readonly #call: Call;
-  /** More than one generation may come: which budget scopes there are must not depend on the first plan. */
+  /** true: more than one generation may come. The first plan must then not decide which budget scopes there are. */
   readonly #mayRepeat: boolean;
-  /** The first generation is asking for the money. */
+  /** The promise of the first hold, while the first generation asks for the money. */
   #opening: Promise<void> | null = null;
   #budgets: readonly BudgetLimit[] = [];
   #scopes: readonly BudgetScope[] = [];
-  /** One in each budget scope; null before the first generation. */
+  /** One hold in each budget scope; null before the first generation. */
   #held: readonly ScopeHold[] | null = null;
   #spent: Spent = { operatorNanoUsd: 0, byokNanoUsd: 0 };
   #isSettled = false;
@@ -46,7 +46,7 @@ export class CallHold implements ShareHold {
     this.#mayRepeat = mayRepeat;
   }
 
-  /** What is held in all, in the budget scope where that is most; 0 where nothing is limited. Integer nano-USD. */
+  /** The amount that is held, in the budget scope where it is largest; 0 where nothing is limited. Integer nano-USD. */
   get heldNanoUsd(): number {
     let most = 0;
     for (const { reservation } of this.#held ?? []) most = Math.max(most, reservation.nanoUsd);
@@ -54,8 +54,8 @@ export class CallHold implements ShareHold {
   }
 
   /**
-   * What is booked beyond what was held, in the budget scope where that is most; 0 where nothing is limited. Integer
-   * nano-USD.
+   * The amount that is booked beyond the held one, in the budget scope where it is largest; 0 where nothing is limited.
+   * Integer nano-USD.
    */
   get overrunNanoUsd(): number {
     let most = 0;
@@ -64,17 +64,17 @@ export class CallHold implements ShareHold {
     return most;
   }
 
-  /** The call was settled: what is held now would never be booked. */
+  /** true: the call was settled. Money that is held from now on would never be booked. */
   get isOver(): boolean {
     return this.#isSettled;
   }
 
-  /** What is booked so far, integer nano-USD. */
+  /** The amount that is booked so far, integer nano-USD. */
   get spentNanoUsd(): number {
     return this.#spent.operatorNanoUsd + this.#spent.byokNanoUsd;
   }
 
-  /** What of it was booked for workspaces' own credentials, integer nano-USD. */
+  /** The part of it that was booked for workspaces' own credentials, integer nano-USD. */
   get byokNanoUsd(): number {
     return this.#spent.byokNanoUsd;
   }
@@ -86,7 +86,7 @@ export class CallHold implements ShareHold {
    *   is not known; unavailable (503) when the store cannot tell. Nothing is then held for this generation
    */
   admit(ask: Ask, plan: Plan, budgets: readonly BudgetLimit[]): Admitted | Promise<Admitted> {
-    // Of several generations that start at once, the first opens the hold, and the others wait for it.
+    // Several generations may start at once: the first opens the hold, and the others wait for it.
     if (this.#opening !== null) return this.#opening.then(() => this.admit(ask, plan, budgets));
     this.#refuseWhenOver();
     if (this.#held !== null) return this.#admitFurther(ask, plan);
@@ -106,7 +106,7 @@ export class CallHold implements ShareHold {
       const afforded = afford(this.#deps, ask, plan, this.#scopes, (wanted) => this.#holdFirst(wanted));
       return andThen(afforded, (one) => this.#opened(one.plan, one.held));
     }
-    // Nothing is limited, or nothing is planned: what is spent is only counted.
+    // Nothing is limited, or nothing is planned, so the spent money is only counted.
     const none = this.#scopes.map((budgetScope) => ({ budgetScope, nanoUsd: 0 }));
     return andThen(this.#holdFirst(none), (held) => {
       if ('held' in held) return this.#opened(plan, held.held);
@@ -144,7 +144,7 @@ export class CallHold implements ShareHold {
       reservation.settle({ nanoUsd: inScope(budgetScope, this.#spent), byokNanoUsd });
   }
 
-  /** What is held after the call was settled would never be booked. */
+  /** Refuses to hold money after the call was settled: it would never be booked. */
   #refuseWhenOver(): void {
     if (this.#isSettled) throw new GatewayError('internal', 'The call is over');
   }
@@ -162,7 +162,7 @@ export class CallHold implements ShareHold {
       const more = Math.max(needIn(budgetScope) - part.needNanoUsd, 0);
       return { part, more, free: Math.max(reservation.nanoUsd - committedNanoUsd, 0) };
     });
-    // Taken before the store is asked, so that two generations at once do not take the same money.
+    // The money is taken before the store is asked, so that two generations at once do not take the same money.
     for (const { part, more } of taken) take(part, more);
     let isCovered = false;
     try {
@@ -177,15 +177,15 @@ export class CallHold implements ShareHold {
       isCovered = true;
       return null;
     } finally {
-      // What one budget scope has given for nothing stays held, and is freed when the call is settled.
-      // A share that was settled meanwhile has given all of its needs back.
+      // Money that one budget scope has given in vain stays held, and is freed when the call is settled. A share that
+      // was settled meanwhile has given all of its needs back.
       if (!isCovered && !share.isSettled) for (const { part, more } of taken) take(part, -more);
     }
   }
 
-  /** What of a share was spent; its needs are free again. */
+  /** Books the money that a share has spent; its needs are free again. */
   book(share: HoldShare, spent: Spent): void {
-    // Too late: what the call has spent is booked.
+    // The money came too late: the call was settled, and its spent money is booked.
     if (this.#isSettled) return;
     this.#spent.operatorNanoUsd += spent.operatorNanoUsd;
     this.#spent.byokNanoUsd += spent.byokNanoUsd;
@@ -214,7 +214,7 @@ export class CallHold implements ShareHold {
     };
   }
 
-  /** Something is held already: a further generation asks for what is missing. */
+  /** Holds more for a further generation, beside the money that is held already. */
   async #admitFurther(ask: Ask, plan: Plan): Promise<Admitted> {
     const share = this.#emptyShare();
     // Nothing is limited, or nothing is planned.
@@ -226,7 +226,7 @@ export class CallHold implements ShareHold {
     return { plan: afforded.plan, share };
   }
 
-  /** All budget scopes, or none. */
+  /** Holds the first money, in all budget scopes or in none. */
   #holdFirst(amounts: readonly ScopeAmount[]): HeldOrNot<ScopeHold[]> | Promise<HeldOrNot<ScopeHold[]>> {
     const [only, ...further] = amounts;
     if (only === undefined || further.length > 0) return this.#holdEach(amounts);
@@ -273,7 +273,7 @@ function amountIn(amounts: readonly ScopeAmount[], budgetScope: BudgetScope): nu
   return amounts.find((amount) => amount.budgetScope === budgetScope)?.nanoUsd ?? 0;
 }
 
-/** What is asked of the store beyond what is free already. */
+/** Returns the refusal for the amount that the store was asked for, beyond the money that is free already. */
 function beyond(freeNanoUsd: number, refusal: Refusal): Refusal {
   return {
     error: refusal.error,

@@ -8,9 +8,12 @@ import type { ChatMessage, ChatRequest, Usage } from '../../schema/chat/chat.ts'
 import type { Conversation as ConversationKey, Sticky } from '../../stores/sticky.ts';
 import type { RoutingDeps } from '../deps.ts';
 
-/** The conversation that a request belongs to: which endpoint it used last, and the next one that it will stay with. */
+/** The conversation that a request belongs to: the endpoint that it used last, and the one that it will stay with. */
 export class Conversation {
-  /** In [0, 1): for the weighted random choice. With a session, the same numbers in every instance. */
+  /**
+   * A number from 0 up to, but not including, 1, for the weighted random choice. With a session, the same numbers in
+   * every instance.
+   */
   readonly random: () => number;
   readonly #sticky: Sticky;
   readonly #call: Call;
@@ -33,7 +36,7 @@ export class Conversation {
         : random;
   }
 
-  /** The endpoint that served this model last; null: none did, or it is not known. Bound. */
+  /** Returns the endpoint that served this model last; null: none did, or it is not known. Bound. */
   readonly pinned = (slug: string): string | null => {
     if (!this.#isSticky) return null;
     // A fingerprint is made only where some conversation was kept by one.
@@ -44,7 +47,7 @@ export class Conversation {
   /**
    * Keeps the endpoint that served for the rest of the conversation. Without a name, a conversation is known by its
    * first messages, and is kept once it has profited from the provider's cache.
-   * @param usage  as the provider reported it; null: it did not
+   * @param usage  the usage that the provider reported; null: it has reported none
    */
   keep(plan: Plan, target: Target, usage: Usage | null): void {
     if (!this.#isSticky || (this.#name === null && !profits(target, usage))) return;
@@ -57,16 +60,16 @@ export class Conversation {
 
   #key(): ConversationKey {
     if (this.#name !== null) return { kind: 'session', key: this.#name };
-    // Who forges a fingerprint misleads only the requests of the same workspace, to an endpoint they might use anyway.
+    // A forged fingerprint misleads only the requests of the same workspace, to an endpoint they might use anyway.
     this.#opening ??= { kind: 'opening', key: fingerprintOf(openingTexts(this.#request)) };
     return this.#opening;
   }
 }
 
-/** A longer key is hashed: it is kept in memory. */
+/** The most characters of a key that is kept as it is. A longer key is hashed: it is kept in memory. */
 const maxCacheKeyChars = 256;
 
-/** The name that the caller gives to a prompt cache stands for the session where the request names none. */
+/** Returns the name that the caller gives to a prompt cache. It stands for the session where the request names none. */
 function cacheKeyOf({ prompt_cache_key: key }: ChatRequest & { prompt_cache_key?: unknown }): string | null {
   if (typeof key !== 'string' || key === '') return null;
   return key.length > maxCacheKeyChars ? sha256Hex(key) : key;
@@ -78,8 +81,8 @@ function profits({ endpoint: { pricing } }: Target, usage: Usage | null): boolea
 }
 
 /**
- * The first system or developer message and the first other one: they stay the same for as long as a conversation goes
- * on.
+ * Returns the texts of the first system or developer message and of the first other one: they stay the same for as long
+ * as a conversation goes on.
  */
 function openingTexts({ messages }: ChatRequest): string[] {
   const texts: string[] = [];
@@ -96,7 +99,7 @@ function isNoInstruction(message: ChatMessage): boolean {
   return !isInstruction(message);
 }
 
-/** A text, or parts that hold some: a picture counts as its text. */
+/** Adds a text, or the texts of parts: a picture counts as its text. */
 function addTexts(texts: string[], content: unknown): void {
   if (typeof content === 'string') texts.push(content);
   else if (typeof content === 'object' && content !== null) {

@@ -12,24 +12,24 @@ import { Conversation } from './conversation.ts';
 import { defaultModelOf } from './named-models.ts';
 import { shorteningOf } from './shortening.ts';
 
-/** What is read of a workspace. */
+/** The values that are read of a workspace. */
 type Read = readonly [readonly ByokCredential[], readonly BudgetLimit[], WorkspaceDefaults, Imposed];
 
-/** What is read before a generation is planned. */
+/** The facts that are read before a generation is planned. */
 export interface Gathered {
   facts: Facts;
   view: CatalogView;
   /** The budgets of the workspace, and those that guardrails give to the key. */
   budgets: readonly BudgetLimit[];
-  /** For a request that names no model; null: there is none. */
+  /** The model of a request that names no model; null: there is none. */
   defaultModel: string | null;
   conversation: Conversation;
 }
 
 /**
- * Reads what the plan needs, in parallel.
+ * Reads the facts that the plan needs, in parallel.
  * @throws GatewayError unavailable (503): a budget that cannot be read is not "no budget"; invalid_request (400) where
- *         no model is named
+ * no model is named
  */
 export async function gather(
   deps: RoutingDeps & Pick<MoneyDeps, 'budgetsOf'>,
@@ -43,7 +43,7 @@ export async function gather(
     deps.defaultsOf(workspaceId),
     deps.imposedOn?.(call.caller) ?? nothingImposed,
   ] as const;
-  // What is in memory is here at once, and costs no promise: docs/performance.md, "Values instead of promises".
+  // Values in memory are here at once, and cost no promise: docs/performance.md, "Values instead of promises".
   const isHere = !reads.some((read) => read instanceof Promise);
   const [byokCredentials, budgets, defaults, imposed] = isHere ? (reads as unknown as Read) : await Promise.all(reads);
   const defaultModel = defaultModelOf(defaults, request) ?? deps.defaultModel;

@@ -5,13 +5,13 @@ import { splitSuffixes } from '../../routing/variant.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { RoutingDeps, WorkspaceDefaults } from '../deps.ts';
 
-/** The model of a workspace for a request that names none; null: the workspace has none for it. */
+/** Returns the model of a workspace for a request that names none; null: the workspace has none for it. */
 export function defaultModelOf({ textModel, imageModel }: WorkspaceDefaults, { modalities }: ChatRequest) {
   return (modalities?.includes('image') ? imageModel : null) ?? textModel;
 }
 
 /**
- * The models that a request names, in order.
+ * Returns the models that a request names, in order.
  * @returns null for a router, an alias of several models, and a slug that the catalogue does not know
  * @throws GatewayError unavailable (503)
  */

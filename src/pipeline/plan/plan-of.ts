@@ -9,7 +9,7 @@ import type { MoneyDeps, RoutingDeps } from '../deps.ts';
 import { type Gathered, gather } from './gather.ts';
 import { readablePlan } from './readable.ts';
 
-/** @throws as `planRoute` */
+/** @throws the errors of `planRoute` */
 export function planOf(deps: RoutingDeps, ask: Ask, { facts, view, defaultModel }: Gathered): Plan {
   const { brand, pluginVariants, isConfigured, isSandbox, hasOnlySandboxes, builtInProviders, provider, routers } =
     deps;
@@ -31,7 +31,7 @@ export function planOf(deps: RoutingDeps, ask: Ask, { facts, view, defaultModel 
   return readablePlan(plan, ask.native, provider);
 }
 
-/** The plan of a request that was not planned: it says what was asked for, and what was excluded. */
+/** Makes the plan of a request that was not planned: it names the models that were asked for, and the exclusions. */
 export function unplanned(
   { brand }: Pick<RoutingDeps, 'brand'>,
   request: ChatRequest,
@@ -48,7 +48,10 @@ export function unplanned(
   };
 }
 
-/** The plan of a request at this moment. No provider is asked, and nothing is held. @throws as `gather` and `planOf` */
+/**
+ * Makes the plan of a request at this moment. Asks no provider, and holds nothing. @throws the errors of `gather` and
+ * `planOf`
+ */
 export async function planNow(deps: RoutingDeps & Pick<MoneyDeps, 'budgetsOf'>, call: Call, ask: Ask): Promise<Plan> {
   return planOf(deps, ask, await gather(deps, call, ask.request));
 }

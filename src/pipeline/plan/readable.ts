@@ -5,7 +5,7 @@ import { unsupported } from '../../dialects/shared/unsupported.ts';
 import type { Provider } from '../../providers/provider.ts';
 
 /**
- * Checks that an upstream can read all that must not be left out of a request in the client's own format.
+ * Checks that an upstream can read every part that must not be left out of a request in the client's own format.
  * @throws UpstreamError made by `unsupported`: the next target may be able to
  */
 export function checkReadable(native: Native | null, dialect: Dialect): void {
@@ -15,8 +15,8 @@ export function checkReadable(native: Native | null, dialect: Dialect): void {
 }
 
 /**
- * The plan without the targets that cannot read the request, where others can. Where none can, they stay: the refusal of
- * the first one names what it cannot read.
+ * Returns the plan without the targets that cannot read the request, where others can. Where none can, they stay: the
+ * refusal of the first one names the part that it cannot read.
  */
 export function readablePlan(plan: Plan, native: Native | null, provider: (slug: string) => Provider | null): Plan {
   if (native === null || native.onlyNative.length === 0) return plan;

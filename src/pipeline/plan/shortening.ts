@@ -7,7 +7,7 @@ import { withDefaults } from '../../routing/model-defaults.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { MoneyDeps, RoutingDeps } from '../deps.ts';
 
-/** Which endpoints get the prompts of a call in a shorter form, where they are too long; null: none. */
+/** Returns the endpoints that get the prompts of a call in a shorter form, where they are too long; null: none does. */
 export function shorteningOf(
   { provider }: Pick<RoutingDeps, 'provider'>,
   shortener: Shortener,
@@ -26,7 +26,7 @@ export function shorteningOf(
   };
 }
 
-/** A request as its target gets it; null: as it is. */
+/** Returns a request as its target gets it; null: it is not changed. */
 export function shortenedFor(
   { shortener }: Pick<MoneyDeps, 'shortener'>,
   request: ChatRequest,
@@ -37,7 +37,7 @@ export function shortenedFor(
 
 const bounds = new WeakMap<Shortened, PromptBound>();
 
-/** What a target gets, with the defaults of its model, and what that can come to. */
+/** Returns the request that a target gets, with the defaults of its model, and the bound of its prompt. */
 export function sentTo(
   deps: Pick<MoneyDeps, 'shortener'>,
   ask: Ask,

@@ -1,22 +1,21 @@
 import { placeholder, type Redactor, shortestRedacted } from '../../base/secrets.ts';
 import type { ChatChunk, ChunkDelta } from '../../schema/chat/chunk.ts';
 
-/** The end of a text that has come so far, which is the beginning of a secret. */
+/** The end of a received text, which is the beginning of a secret. */
 interface Open {
   text: string;
-  /** How much of it was shown. The rest is held back. */
+  /** The number of its characters that were shown. The rest is held back. */
   shown: number;
 }
 
 /**
- * Takes out secrets that an upstream splits over several events of a stream. What comes in one event was redacted
+ * Takes out secrets that an upstream splits over several events of a stream. A secret within one event was redacted
  * before. An end of a text that is the beginning of a secret is held back from its eighth character on, until the next
- * event shows whether the secret goes on: so of a secret in pieces, fewer characters are shown than a label shows of a
- * key.
+ * event shows whether the secret goes on. So fewer characters are shown of a split secret than a label shows of a key.
  */
 export class OpenSecrets {
   readonly #redactor: Redactor;
-  /** By choice and field. Empty nearly always. */
+  /** The open ends, by choice and field. Empty nearly always. */
   readonly #open = new Map<string, Open>();
 
   constructor(redactor: Redactor) {
@@ -27,18 +26,18 @@ export class OpenSecrets {
     return this.#open.size === 0;
   }
 
-  /** Of a text, by `keyOf`; undefined: its end begins no secret. */
+  /** Returns the open end of a text, by `keyOf`; undefined: its end begins no secret. */
   get(key: string): Readonly<Open> | undefined {
     return this.#open.get(key);
   }
 
-  /** Notes an end that was shown, of fewer than eight characters; '': the text ends otherwise. */
+  /** Notes an end that was shown, of fewer than eight characters; '': the text has no such end. */
   note(key: string, text: string): void {
     if (text === '') this.#open.delete(key);
     else this.#open.set(key, { text, shown: text.length });
   }
 
-  /** The chunk without secrets, and without an end that is held back. */
+  /** Returns the chunk without secrets, and without an end that is held back. */
   clean(chunk: ChatChunk): ChatChunk {
     if (this.#redactor.longest === 0) return chunk;
     for (const { index, delta, finish_reason } of chunk.choices) {
@@ -66,7 +65,7 @@ export class OpenSecrets {
     }
   }
 
-  /** @returns what is shown of the text once this piece of it has come */
+  /** @returns the part of the text that is shown now that this piece of it has come */
   #next(key: string, piece: string): string {
     const open = this.#open.get(key);
     if (open === undefined && piece.length < shortestRedacted && this.#openAt(piece) < 0) return piece;
@@ -89,7 +88,7 @@ export class OpenSecrets {
     return out + text.slice(shown, from + shownOfEnd);
   }
 
-  /** The first secret in a text. */
+  /** Finds the first secret in a text. */
   #find(text: string): { from: number; to: number } | null {
     let first: { from: number; to: number } | null = null;
     for (const spelling of this.#redactor.spellings) {
@@ -99,7 +98,7 @@ export class OpenSecrets {
     return first;
   }
 
-  /** Where the longest end of a text starts that is the beginning of a secret; -1: none. */
+  /** Returns the place where the longest end of a text starts that is the beginning of a secret; -1: there is none. */
   #openAt(text: string): number {
     const { spellings, longest, startsNeedle } = this.#redactor;
     for (let at = Math.max(text.length - longest + 1, 0); at < text.length; at++) {
@@ -111,7 +110,7 @@ export class OpenSecrets {
     return -1;
   }
 
-  /** The choice is finished: what was held back of it is no secret. */
+  /** Releases the text that was held back of a choice: the choice is finished, so the text is no secret. */
   #release(index: number, delta: ChunkDelta): void {
     const start = keyOf(index, '');
     for (const [key, { text, shown }] of this.#open) {
@@ -124,7 +123,7 @@ export class OpenSecrets {
 
 const textFields = ['content', 'reasoning', 'refusal'] as const;
 
-/** Adds text to a delta. @param name  of the text, as in `keyOf` */
+/** Adds text to a delta. @param name  the name of the text, as in `keyOf` */
 function append(delta: ChunkDelta, name: string, text: string): void {
   const [field, index] = name.split(' ');
   switch (field) {

@@ -5,7 +5,10 @@ import type { EncodedRequest } from '../../dialects/dialect.ts';
 import type { Credential, OutgoingRequest, Provider } from '../../providers/provider.ts';
 import type { ChatResult } from '../../schema/chat/chat.ts';
 
-/** Headers whose values say who or what asks, and which responses may well hold. The others may hold a secret. */
+/**
+ * Headers whose values name the client or the kind of request, and which responses may well hold. The others may hold a
+ * secret.
+ */
 const publicHeaders: ReadonlySet<string> = new Set([
   'accept',
   'accept-language',
@@ -24,8 +27,9 @@ const redactors = new WeakMap<Credential, Redactor>();
 const errorRedactors = new WeakMap<Credential, Redactor>();
 
 /**
- * For what the upstream sends. It takes out the key, the secret parts of the credential, and what its headers and the
- * query of the provider's address hold. Other parts, such as a region, are words that a response may well hold.
+ * Makes the redactor of everything that the upstream sends. It takes out the key, the secret parts of the credential,
+ * and the values of its headers and of the query of the provider's address. Other parts, such as a region, are words
+ * that a response may well hold.
  */
 export function redactorOf(provider: Provider, credential: Credential): Redactor {
   let redactor = redactors.get(credential);
@@ -47,8 +51,8 @@ function secretsOf({ credentialShape: shape, baseUrl }: Provider, credential: Cr
 }
 
 /**
- * A private key is several lines, whose ends may be written as two characters. Each line is a part of the secret.
- * No provider is sent one: only errors are searched for them.
+ * Returns the lines of a private key, whose ends may be written as two characters. Each line is a part of the secret.
+ * No provider is sent such a key: only errors are searched for its lines.
  */
 function linesOf(value: string): string[] {
   const lines = value.split(/\r?\n|\\n/).filter((line) => line !== '' && !line.startsWith('-----'));
@@ -58,8 +62,8 @@ function linesOf(value: string): string[] {
 const signedRedactors = new WeakMap<Credential, { token: string; redactor: Redactor }>();
 
 /**
- * The same, and for a token that `auth` has made of the credential, such as that of a service account: it opens all
- * that the credential does, for as long as it lives. A signature of one request is not a token.
+ * Makes the same redactor, also for a token that `auth` has made of the credential, such as that of a service account:
+ * it opens everything that the credential does, for as long as it lives. A signature of one request is not a token.
  */
 export function redactorOfSigned(context: Context, { headers }: OutgoingRequest): Redactor {
   const { provider, credential, encoded } = context;
@@ -77,7 +81,8 @@ export function redactorOfSigned(context: Context, { headers }: OutgoingRequest)
 type Context = { provider: Provider; credential: Credential; encoded: EncodedRequest; redactor: Redactor };
 
 /**
- * An upstream may put the key it was sent into its error text. Of an error, which is short, all parts are taken out.
+ * Takes all parts of the credential out of an error, which is short: an upstream may put the key it was sent into its
+ * error text.
  */
 export function withoutKeys(error: unknown, credential: Credential, baseUrl: Provider['baseUrl']): unknown {
   if (!(error instanceof UpstreamError)) return error;
@@ -117,7 +122,8 @@ export function withoutSecrets(error: UpstreamError, redactor: Redactor): Upstre
 }
 
 /**
- * A complete response came without secrets, but for what only its decoding has put together: texts in several parts.
+ * Takes out secrets that only decoding has put together, such as texts in several parts. The response itself came
+ * without secrets.
  */
 export function withoutJoinedSecrets(result: ChatResult, redactor: Redactor): void {
   for (const { message } of result.choices) {
@@ -128,8 +134,8 @@ export function withoutJoinedSecrets(result: ChatResult, redactor: Redactor): vo
 }
 
 /**
- * What must not be shown of headers that an operator sends with every request: their values, and what these are made
- * of, such as the token after `Bearer`, the user and password of `Basic`, and the values of cookies.
+ * Returns the parts that must not be shown of headers that an operator sends with every request: their values, and the
+ * parts of these, such as the token after `Bearer`, the user and password of `Basic`, and the values of cookies.
  */
 function secretsInHeaders(headers: Readonly<Record<string, string>>): string[] {
   return Object.entries(headers)
@@ -150,7 +156,7 @@ function userAndPassword(base64: string): string[] {
     const pair = atob(base64);
     return [pair, pair.slice(pair.indexOf(':') + 1)];
   } catch {
-    // It is no base64, and so holds nothing else.
+    // The value is no base64, and so holds nothing else.
     return [];
   }
 }

@@ -7,7 +7,7 @@ import type { PipelineDeps } from '../deps.ts';
 import { planNow } from '../plan/plan-of.ts';
 import { usesOwnAlone } from './operator-services.ts';
 
-/** Whether a Responses request has a web search that the gateway could do for its provider. */
+/** true: a Responses request has a web search that the gateway could do for its provider. */
 export function mayNeedSearch({ serverTools }: Pick<PipelineDeps, 'serverTools'>, { native }: Ask): boolean {
   return native?.hostedTools.some(isOpenSearch) === true && serverTools.some(({ name }) => name === 'web_search');
 }
@@ -20,7 +20,7 @@ export async function withOwnSearch(deps: PipelineDeps, call: Call, ask: Ask): P
   const { native, request } = ask;
   const search = native?.hostedTools.find(isOpenSearch);
   if (native === null || search === undefined || !(await isForChatAlone(native))) return ask;
-  // It stays what the provider may do, or is dropped and listed.
+  // The search stays a tool that the provider may use, or is dropped and listed.
   if (await usesOwnAlone(deps, call)) return ask;
   const left = native.hostedTools.filter((tool) => tool !== search);
   const isLeft = left.some(({ type }) => type === search.type);
@@ -40,7 +40,10 @@ export async function withOwnSearch(deps: PipelineDeps, call: Call, ask: Ask): P
   }
 }
 
-/** Some agents allow only what a provider has read before: the gateway has read nothing. */
+/**
+ * true: a web search may read any page. Some agents allow only pages that a provider has read before, and the gateway
+ * has read none.
+ */
 function isOpenSearch(tool: NativeObject): boolean {
   return isWebSearch(tool.type) && (tool as { external_web_access?: unknown }).external_web_access !== false;
 }

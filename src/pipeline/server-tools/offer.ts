@@ -9,20 +9,20 @@ import type { ServerTool } from '../../server-tools/server-tool.ts';
 /** A server tool that a request offers to the model. */
 export interface OfferedTool {
   tool: ServerTool;
-  /** Its parameters in the request, checked. */
+  /** The parameters of the tool in the request, checked. */
   settings: unknown;
 }
 
 /** A request with functions in the place of its server tools. */
 export interface Offer {
   request: ChatRequest;
-  /** When the loop of the tools ends. Absent: the request does not say. */
+  /** The conditions that end the loop of the tools. Absent: the request names none. */
   stopWhen: ChatRequest['stop_server_tools_when'];
-  /** By the name of the function. */
+  /** The tools, by the name of the function. */
   tools: ReadonlyMap<string, OfferedTool>;
 }
 
-/** Most requests offer none. */
+/** true: the request offers server tools. Most requests offer none. */
 export function offersServerTools({ tools }: ChatRequest): boolean {
   return tools?.some(({ type }) => type !== 'function') === true;
 }
@@ -57,7 +57,10 @@ function isFunction(tool: ChatTool): tool is FunctionTool {
   return tool.type === 'function';
 }
 
-/** `service:datetime`, also under the operator's brand; `web_search` is short for `service:web_search`. */
+/**
+ * Finds the tool of a type, such as `service:datetime`, also under the operator's brand; `web_search` is short for
+ * `service:web_search`.
+ */
 function toolOf(type: string, known: readonly ServerTool[]): ServerTool {
   const found = known.find(({ name }) => name === nameIn(type));
   if (found !== undefined) return found;
@@ -90,13 +93,13 @@ function settingsOf(tool: ServerTool, one: ChatTool, at: number): unknown {
   );
 }
 
-/** The short form of web search has its parameters at the top level. */
+/** Returns the parameters of a tool. The short form of web search has them at the top level. */
 function parametersOf(one: ChatTool): unknown {
   const { type, parameters, ...fields } = one as { type: string; parameters?: object };
   return isWebSearch(type) ? { ...fields, ...parameters } : (parameters ?? {});
 }
 
-/** A choice of a server tool, as that of its function. */
+/** Returns a choice of a server tool as a choice of its function. */
 function chosenTool(
   choice: ToolChoice,
   known: readonly ServerTool[],

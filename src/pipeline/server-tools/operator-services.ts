@@ -6,7 +6,7 @@ import { type Offer, offerServerTools } from './offer.ts';
 
 /**
  * Refuses a call of a workspace that uses its own credentials alone, before a service is asked that the operator pays:
- * search engines, OCR, a moderation endpoint, and whatever else a plugin holds money for.
+ * search engines, OCR, a moderation endpoint, and every other service that a plugin holds money for.
  * @param service  such as `web search`
  * @throws GatewayError permission_denied (403); unavailable (503) where nobody knows
  */
@@ -23,7 +23,9 @@ export async function checkOperatorServices(
   );
 }
 
-/** Refuses the server tools of a request that use such a service, before a model is paid for. @throws as above */
+/**
+ * Refuses the server tools of a request that use such a service, before a model is paid for. @throws the same errors
+ */
 export async function checkOffered(
   deps: Pick<RoutingDeps, 'defaultsOf'>,
   call: Call,
@@ -42,7 +44,7 @@ export async function checkServerTools(
   await checkOffered(deps, call, offerServerTools({ messages: [], tools }, deps.serverTools));
 }
 
-/** Whether nothing of the operator's may be spent on a call. @throws GatewayError unavailable (503) */
+/** true: no money of the operator's may be spent on a call. @throws GatewayError unavailable (503) */
 export async function usesOwnAlone(
   { defaultsOf }: Pick<RoutingDeps, 'defaultsOf'>,
   { caller }: Call,

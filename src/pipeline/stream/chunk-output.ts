@@ -14,7 +14,7 @@ import {
   writeMatch,
 } from './passthrough-template.ts';
 
-/** Takes the chunks of an upstream's stream, on one of two ways: as objects, or as bytes in the client's format. */
+/** Takes the chunks of an upstream's stream in one of two ways: as objects, or as bytes in the client's format. */
 export interface ChunkOutput {
   chunk(chunk: ChatChunk): void;
   /**
@@ -52,7 +52,10 @@ export class ChunkCollector implements ChunkOutput {
   }
 }
 
-/** A stream whose events keep changing shape is decoded; learning from each would only cost. */
+/**
+ * The most shapes that are learned. A stream whose events keep changing shape is decoded; learning from each would only
+ * cost.
+ */
 const maxLearned = 8;
 
 /**
@@ -71,8 +74,8 @@ export class Passthrough implements ChunkOutput {
   #out = new OutputBuffer(1024);
 
   /**
-   * @param redactor  takes out keys that the upstream echoes: an event that holds one is decoded
-   * @param secrets   those that earlier events have begun
+   * @param redactor  takes out keys that the upstream repeats: an event that holds one is decoded
+   * @param secrets   the secrets that earlier events have begun
    */
   constructor(head: ResponseHead, encoder: ResponseEncoder, redactor: Redactor, secrets: OpenSecrets) {
     this.#head = head;
@@ -109,7 +112,7 @@ export class Passthrough implements ChunkOutput {
     this.#templates = [template, ...this.#templates.slice(0, 1)];
   }
 
-  /** Makes room for what comes of a buffer of this size. */
+  /** Makes room for the output of a buffer of this size. */
   begin(size: number): void {
     this.#out = new OutputBuffer(size + 1024);
   }

@@ -10,7 +10,7 @@ import type { ChatChunk } from '../../schema/chat/chunk.ts';
 import type { UpstreamLimitSettings } from '../../schema/settings/settings.ts';
 import { OpenSecrets } from '../secrets/open-secrets.ts';
 
-/** An upstream's stream while it is read: bytes, cut into events, and what they mean. */
+/** An upstream's stream while it is read: bytes, cut into events, and the parts that they stand for. */
 export interface EventReader {
   source: ByteSource;
   framer: Framer;
@@ -33,7 +33,7 @@ export function eventReader(
 }
 
 /**
- * What the event the framer stands at means; nothing for comments.
+ * Decodes the event that the framer stands at; a comment has no parts.
  * @throws UpstreamError bad_response
  */
 export function decodeFrame({ framer, decoder }: EventReader, redactor: Redactor | null): StreamPart[] {
@@ -63,11 +63,11 @@ function asBadStream(error: unknown): unknown {
   return error instanceof FramingError ? badStream(`The provider's stream broke: ${error.message}.`) : error;
 }
 
-/** How many parts may come before the first token. */
+/** The most parts that may come before the first token. */
 const maxPreamble = 1000;
 
 /**
- * Reads up to the first token, so that another target may take over from whatever fails before it.
+ * Reads up to the first token, so that another target may take over after any failure before it.
  * @throws UpstreamError when the stream fails, or ends, before it
  */
 export async function readToFirstToken(events: EventReader, redactor: Redactor): Promise<StreamPart[]> {
@@ -80,13 +80,13 @@ export async function readToFirstToken(events: EventReader, redactor: Redactor):
   }
 }
 
-/** The latest usage that a stream reported. */
+/** Returns the latest usage that a stream reported. */
 function usageIn(parts: readonly StreamPart[]): Usage | null {
   const last = parts.findLast((part) => part.kind === 'usage');
   return last?.kind === 'usage' ? last.usage : null;
 }
 
-/** A stream that failed may have been paid for. */
+/** Adds usage to an error: a stream that failed may have been paid for. */
 function withUsage(error: unknown, usage: Usage | null): unknown {
   return usage && error instanceof UpstreamError ? error.with({ usage }) : error;
 }
@@ -102,7 +102,8 @@ async function readParts(events: EventReader, redactor: Redactor, parts: StreamP
       parts.push(...decoded);
       for (const part of decoded) {
         if (part.kind === 'error') throw part.error;
-        // Some complete streams hold no token at all, only a finish_reason; a sentinel after less is an empty response.
+        // Some complete streams hold no token at all, only a finish_reason. A sentinel after less than that is an empty
+        // response.
         if (part.kind === 'done' && !parts.some(saysSomething))
           throw badStream('The provider sent a stream without content.');
       }
@@ -129,16 +130,19 @@ export function badStream(message: string): UpstreamError {
   return new UpstreamError(message, { reason: 'bad_response', status: 502 });
 }
 
-/** Follows which choices have been opened and closed: only a stream whose choices are all closed is complete. */
+/** Follows the choices that are opened and closed: only a stream whose choices are all closed is complete. */
 export interface ChoiceWatch {
   see(chunk: ChatChunk): void;
-  /** Everything that was begun is finished. */
+  /** true: everything that was begun is finished. */
   isClosed(): boolean;
-  /** So is everything that was asked for: nothing is missing even if the provider does not say that it is done. */
+  /**
+   * true: everything that was asked for is finished as well. Nothing is missing, even if the provider does not say that
+   * it is done.
+   */
   isWhole(): boolean;
 }
 
-/** @param expected  how many choices were asked for; some providers give fewer */
+/** @param expected  the number of choices that the request asks for; some providers give fewer */
 export function choiceWatch(expected: number): ChoiceWatch {
   const open = new Set<number>();
   const closed = new Set<number>();
@@ -146,7 +150,7 @@ export function choiceWatch(expected: number): ChoiceWatch {
   return {
     see(chunk) {
       for (const { index, finish_reason } of chunk.choices) {
-        // What some send after the end of a choice, such as usage with an empty delta, does not open it again.
+        // A later part after the end of a choice, such as usage with an empty delta, does not open it again.
         if (finish_reason === null && !closed.has(index)) open.add(index);
         if (finish_reason === null) continue;
         open.delete(index);
@@ -158,7 +162,7 @@ export function choiceWatch(expected: number): ChoiceWatch {
   };
 }
 
-/** A complete stream of events as the response it adds up to. @throws UpstreamError when it failed or was cut */
+/** Folds a complete stream of events into the response. @throws UpstreamError when it failed or was cut */
 export function foldEvents(
   text: string,
   expected: number,

@@ -9,8 +9,8 @@ interface Output {
 }
 
 /**
- * How much text is in an output, in bytes, as passthrough counts it. Of the same response, a stream and JSON have the
- * same.
+ * Returns the bytes of text in an output, as passthrough counts them. A stream and JSON of the same response have the
+ * same number.
  */
 export function outputBytes({ content, reasoning, refusal, tool_calls }: Output): number {
   let bytes = bytesOf(content) + bytesOf(reasoning) + bytesOf(refusal);

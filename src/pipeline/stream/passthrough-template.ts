@@ -10,15 +10,15 @@ import { keyOf, type OpenSecrets } from '../secrets/open-secrets.ts';
  * An event that differs anywhere else does not match and is decoded.
  */
 export interface Template {
-  /** Upstream's bytes before, between and after the holes: one more than there are holes. */
+  /** The upstream's bytes before, between and after the holes: one part more than there are holes. */
   upstream: Uint8Array[];
-  /** Our bytes, likewise. */
+  /** Our bytes, in the same order. */
   ours: Uint8Array[];
-  /** Which hole of the upstream's stands between ours. */
+  /** By our place: the number of the upstream's hole that stands there. */
   order: number[];
-  /** Holes that count as output. */
+  /** true: the hole counts as output. */
   isText: boolean[];
-  /** The texts that go on in the holes, by `keyOf`. */
+  /** The names of the texts that continue in the holes, by `keyOf`. */
   keys: string[];
 }
 
@@ -30,20 +30,21 @@ const ZERO = 48;
 const holePattern = /"(content|reasoning_content|reasoning|obfuscation)"\s*:\s*"/g;
 
 const encoder = new TextEncoder();
-/** A key is ASCII. */
+/** A decoder of keys, which are ASCII. */
 const latin1 = new TextDecoder('latin1');
 
 /**
  * Learns a template from an event that was decoded.
  * @param event    the upstream's event as text, with its blank line
- * @param chunk    what it was decoded to, complete with our id and model
- * @param encode   how we write a chunk
+ * @param chunk    the decoded event, complete with our id and model
+ * @param encode   writes one of our chunks
  * @returns null for an event that holds more than text
  */
 export function learnTemplate(event: string, chunk: ChatChunk, encode: (chunk: ChatChunk) => string): Template | null {
   const choice = chunk.choices[0];
   if (chunk.choices.length !== 1 || !choice || choice.finish_reason !== null || choice.logprobs) return null;
-  // What nests may hold a text of its own. Anything else is constant or, where it changes, makes an event not match.
+  // A nested value may hold a text of its own. Any other value is constant or, where it changes, makes an event not
+  // match.
   if (Object.values(choice.delta).some((value) => typeof value === 'object' && value !== null)) return null;
   const said = deltaOf(event);
   if (!said) return null;
@@ -71,12 +72,15 @@ export function learnTemplate(event: string, chunk: ChatChunk, encode: (chunk: C
   };
 }
 
-/** The field of ours that the text of a hole goes on in. Where both are there, `reasoning` is the one that is taken. */
+/**
+ * Returns our field that the text of a hole continues in. Where both fields are there, `reasoning` is the one that is
+ * taken.
+ */
 function fieldOf(name: string, names: readonly string[]): string {
   return name === 'reasoning_content' && !names.includes('reasoning') ? 'reasoning' : name;
 }
 
-/** Where the delta of an event stands, which holds no objects; null where that is not plain. */
+/** Returns the place of the delta of an event, which holds no objects; null: the place is not plain. */
 function deltaOf(event: string): { from: number; to: number } | null {
   const [found, ...more] = event.matchAll(/"delta"\s*:\s*\{/g);
   if (!found || more.length > 0) return null;
@@ -104,10 +108,10 @@ function ourSegments(
   const used = new Set<string>();
   for (const [hole, name] of names.entries()) {
     const target = name === 'obfuscation' ? marked : delta;
-    // Where both are there, `reasoning` is the one that was taken.
+    // Where both fields are there, `reasoning` was taken.
     const key = name === 'reasoning_content' ? 'reasoning' : name;
     if (name === 'reasoning_content' && names.includes('reasoning')) continue;
-    // The text of something else, further in, which we would write again and again as it was the first time.
+    // The text belongs to another value, further in. We would write it in every event as it was in the first one.
     if (typeof target[key] !== 'string') return null;
     target[key] = marker(hole);
     used.add(key);
@@ -129,13 +133,15 @@ function marker(hole: number): string {
   return `@@hole-${hole}@@`;
 }
 
-/** Where the holes of an event are, and where it ends; reused from event to event. */
+/** The places of the holes of an event, and of its end; reused from event to event. */
 export interface Match {
   starts: number[];
   ends: number[];
-  /** Where in a hole its end starts that is the beginning of a secret; -1: its end begins none. */
+  /**
+   * The places in the holes where an end starts that is the beginning of a secret; -1: the end of the hole begins none.
+   */
   opens: number[];
-  /** By how many bytes the escapes in a hole are longer than what they stand for. */
+  /** The bytes by which the escapes in a hole are longer than their characters. */
   escaped: number[];
   end: number;
 }
@@ -146,8 +152,8 @@ export function newMatch(): Match {
 
 /**
  * Compares the event at `start` with a template.
- * @param redactor  an event whose text holds what it takes out does not match
- * @param secrets   nor does one whose text goes on with a secret, or ends with the greater part of one
+ * @param redactor  an event whose text holds one of its secrets does not match
+ * @param secrets   nor does one whose text continues with a secret, or ends with the greater part of one
  */
 export function matchTemplate(
   template: Template,
@@ -173,7 +179,7 @@ export function matchTemplate(
     match.escaped[segment] = 0;
     if (!secrets.isEmpty) {
       const open = secrets.get(keys[segment] as string);
-      // What is held back of it has to come before this text.
+      // The held part of it has to come before this text.
       const isHeld = open !== undefined && open.shown < open.text.length;
       if (isHeld || (open !== undefined && mayGoOn(open.text, buffer, at, needles))) return false;
     }
@@ -199,11 +205,11 @@ export function matchTemplate(
   return true;
 }
 
-/** Bytes of the escape sequence at `at`; 0 for what is none in JSON, and for what has to be decoded. */
+/** Returns the bytes of the escape sequence at `at`; 0: JSON has no such sequence, or it has to be decoded. */
 function escapeSize(buffer: Uint8Array, at: number): number {
   const letter = buffer[at + 1] ?? 0;
   if (letter !== 117) return '"\\/bfnrt'.includes(String.fromCharCode(letter)) ? 2 : 0;
-  // Hardly anybody escapes ASCII characters: a secret may be in there.
+  // Hardly anybody escapes ASCII characters, so a secret may be in there.
   if (buffer[at + 2] === ZERO && buffer[at + 3] === ZERO && (buffer[at + 4] ?? 0) > ZERO + 1) return 0;
   for (let i = at + 2; i < at + 6; i++) {
     const digit = (buffer[i] ?? 0) | 32;
@@ -212,20 +218,26 @@ function escapeSize(buffer: Uint8Array, at: number): number {
   return 6;
 }
 
-/** By how many bytes an escape sequence is longer than its character in UTF-8. Half of a surrogate pair has two. */
+/**
+ * Returns the bytes by which an escape sequence is longer than its character in UTF-8. Half of a surrogate pair has two
+ * bytes.
+ */
 function surplusOf(buffer: Uint8Array, at: number, size: number): number {
   if (size === 2) return 1;
   const unit = Number.parseInt(latin1.decode(buffer.subarray(at + 2, at + 6)), 16);
   return size - (unit < 0x80 ? 1 : unit < 0x800 || (unit >= 0xd800 && unit <= 0xdfff) ? 2 : 3);
 }
 
-/** Bytes of the UTF-8 character at `at`, which is not ASCII; 0 for what is none, so that it is decoded and replaced. */
+/**
+ * Returns the bytes of the UTF-8 character at `at`, which is not ASCII; 0: it is no character, so that it is decoded
+ * and replaced.
+ */
 function characterSize(buffer: Uint8Array, at: number): number {
   const first = buffer[at] as number;
   const second = buffer[at + 1] ?? 0;
   const size = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
   if (first < 0xc2 || first > 0xf4) return 0;
-  // Overlong forms, halves of surrogate pairs, and what is beyond Unicode (RFC 3629, section 4).
+  // Overlong forms, halves of surrogate pairs, and values beyond Unicode are refused (RFC 3629, section 4).
   const least = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
   const most = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
   if (second < least || second > most) return 0;
@@ -233,7 +245,7 @@ function characterSize(buffer: Uint8Array, at: number): number {
   return size;
 }
 
-/** Notes where the texts of a matched event end with the beginning of a secret. */
+/** Notes the texts of a matched event that end with the beginning of a secret. */
 export function noteOpens({ keys }: Template, buffer: Uint8Array, { opens, ends }: Match, secrets: OpenSecrets): void {
   for (let hole = 0; hole < keys.length; hole++) {
     const from = opens[hole] as number;
@@ -242,7 +254,7 @@ export function noteOpens({ keys }: Template, buffer: Uint8Array, { opens, ends 
   }
 }
 
-/** Writes the matched event as ours. @returns bytes of output text it holds */
+/** Writes the matched event as ours. @returns the bytes of output text in it */
 export function writeMatch(template: Template, buffer: Uint8Array, match: Match, out: OutputBuffer): number {
   const { ours, order, isText } = template;
   let textBytes = 0;
@@ -259,7 +271,10 @@ export function writeMatch(template: Template, buffer: Uint8Array, match: Match,
   return textBytes;
 }
 
-/** How many bytes of a secret stand at `at`: all of them, or those up to the end of the string. 0: none does. */
+/**
+ * Returns the bytes of a secret that stand at `at`: all of them, or those up to the end of the string. 0: no secret
+ * stands there.
+ */
 function secretAt(buffer: Uint8Array, at: number, needles: readonly Uint8Array[]): number {
   let longest = 0;
   for (const needle of needles) {
@@ -270,14 +285,14 @@ function secretAt(buffer: Uint8Array, at: number, needles: readonly Uint8Array[]
   return longest;
 }
 
-/** Whether a string that starts at `at` goes on with the secret that some end of `open` begins. */
+/** true: a string that starts at `at` continues the secret that some end of `open` begins. */
 function mayGoOn(open: string, buffer: Uint8Array, at: number, needles: readonly Uint8Array[]): boolean {
   for (let from = 0; from < open.length; from++) {
     for (const needle of needles) {
       const begun = open.length - from;
       if (needle.length <= begun || !beginsWith(needle, open, from)) continue;
       const size = begun + sizeOfSame(buffer, at, needle, begun);
-      // What is escaped there may be the next character.
+      // The escape sequence may stand for the next character.
       const next = buffer[at + size - begun];
       if (size === needle.length || next === QUOTE || next === BACKSLASH) return true;
     }
@@ -290,7 +305,7 @@ function beginsWith(needle: Uint8Array, text: string, from: number): boolean {
   return true;
 }
 
-/** How many bytes of a needle from `from` on stand at `at`. */
+/** Returns the bytes of a needle, from `from` on, that stand at `at`. */
 function sizeOfSame(buffer: Uint8Array, at: number, needle: Uint8Array, from: number): number {
   let size = 0;
   while (from + size < needle.length && buffer[at + size] === needle[from + size]) size++;

@@ -5,7 +5,7 @@ import type { ChatChunk } from '../../schema/chat/chunk.ts';
 import { badStream, type ChoiceWatch } from './events.ts';
 
 /**
- * Where a stream of an upstream is:
+ * The state of an upstream's stream:
  * - `open`: a choice is missing or unfinished
  * - `trailing`: every choice that was asked for is finished; usage or a sentinel may still come
  * - `ended`: nothing more counts
@@ -13,9 +13,9 @@ import { badStream, type ChoiceWatch } from './events.ts';
 export type StreamPhase = 'open' | 'trailing' | 'ended';
 
 /**
- * Decides how a stream ends. A stream is complete when all that was begun is finished, and either the provider says
- * that it is done or all that was asked for is here. Anything else is a failure: a cut response must not look complete.
- * The first end counts.
+ * Decides how a stream ends. A stream is complete when everything that was begun is finished, and either the provider
+ * says that it is done or everything that was asked for is here. Any other end is a failure: a cut response must not
+ * look complete. The first end counts.
  */
 export class StreamProgress {
   readonly #choices: ChoiceWatch;
@@ -38,32 +38,33 @@ export class StreamProgress {
     this.#choices.see(chunk);
   }
 
-  /** The provider says that the stream is done. Some give fewer choices than were asked for. */
+  /** Notes that the provider says the stream is done. Some give fewer choices than were asked for. */
   sawSentinel(): void {
     this.#endWith(this.#choices.isClosed() ? { kind: 'complete' } : brokenOff());
   }
 
   /**
-   * The provider has reported an error of a choice. It counts even after the choices' ends, since the provider says so.
+   * Notes an error of a choice that the provider has reported. It counts even after the choices' ends, since the
+   * provider says so.
    */
   sawError(error: UpstreamError): void {
     this.#endWith({ kind: 'failed', error });
   }
 
-  /** The upstream has no more bytes. */
+  /** Notes that the upstream has no more bytes. */
   sourceEnded(): void {
     this.#endWith(this.phase === 'trailing' ? { kind: 'complete' } : brokenOff());
   }
 
-  /** Reading has failed: the connection, a time-out, an event nobody can read, an abort. */
+  /** Notes that reading has failed: the connection, a time-out, an event nobody can read, an abort. */
   sourceFailed(error: unknown): void {
-    // The response is complete. Only the way its end was sent is broken.
+    // The response is complete. Only its end was not sent as it should be.
     if (this.phase === 'trailing' && error instanceof UpstreamError) this.#endWith({ kind: 'complete' });
     else if (error instanceof CallAborted && error.why === 'client_left') this.#endWith({ kind: 'cancelled' });
     else this.#endWith({ kind: 'failed', error });
   }
 
-  /** Nobody wants the rest. */
+  /** Ends the stream: nobody wants the rest. */
   cancel(): void {
     this.#endWith({ kind: 'cancelled' });
   }

@@ -11,33 +11,33 @@ import { decodeFrame, type EventReader, nextFrame } from './events.ts';
 import { outputBytes } from './output-bytes.ts';
 import type { StreamProgress } from './progress.ts';
 
-/** What was counted of a stream so far. */
+/** The counts of a stream so far. */
 export interface StreamMeter {
   readonly kind: 'stream';
-  /** The most that the provider has reported; null: it has not. */
+  /** The largest usage that the provider has reported; null: it has reported none. */
   usage: Usage | null;
   /** Bytes of output text. A script of three bytes a character has more tokens in it. */
   textBytes: number;
-  /** How many of them came before the usage was reported. */
+  /** The bytes of them that came before the usage was reported. */
   usageAtBytes: number;
-  /** Nothing but the end came after the usage. */
+  /** true: after the usage, only the end came. */
   isUsageLast: boolean;
-  /** Reasoning was among the text. */
+  /** true: reasoning was among the text. */
   hasReasoning: boolean;
-  /** Audio or images came, which are no text. */
+  /** true: audio or images came, which are no text. */
   hasMedia: boolean;
-  /** The response came to its end. */
+  /** true: the response came to its end. */
   isComplete: boolean;
-  /** The provider may have made more than was received: nobody read on. */
+  /** true: the provider may have made more than was received, because nobody read on. */
   mayBeLonger: boolean;
-  /** Of the first choice. */
+  /** The finish reason of the first choice. */
   finishReason: FinishReason | null;
   nativeFinishReason: string | null;
-  /** As the provider named it; null: it has not. */
+  /** The service tier that the provider named; null: it has named none. */
   serviceTier: string | null;
 }
 
-/** Cuts the buffers of an upstream's stream into events, counts what is in them, and hands the chunks to an output. */
+/** Cuts the buffers of an upstream's stream into events, counts their contents, and hands the chunks to an output. */
 export class StreamReader {
   readonly meter: StreamMeter = {
     kind: 'stream',
@@ -58,7 +58,7 @@ export class StreamReader {
   readonly #secrets: OpenSecrets;
   readonly #progress: StreamProgress;
 
-  /** @param secrets  those that one event begins and the next goes on with */
+  /** @param secrets  the secrets that one event begins and the next one continues */
   constructor(events: EventReader | null, redactor: Redactor, secrets: OpenSecrets, progress: StreamProgress) {
     this.#events = events;
     this.#redactor = redactor;
@@ -79,7 +79,7 @@ export class StreamReader {
     events.framer.release();
   }
 
-  /** At the end of the upstream's stream: takes its last event, where the blank line behind it is missing. */
+  /** Takes the last event at the end of the upstream's stream, where the blank line behind it is missing. */
   flush(out: ChunkOutput): void {
     const events = this.#events;
     if (this.#progress.end === null && events?.framer.last()) this.#takeAll(decodeFrame(events, this.#redactor), out);
@@ -96,7 +96,7 @@ export class StreamReader {
         if (!nextFrame(events.framer)) break;
         this.#decode(events, out);
       } catch (error) {
-        // What came before it in the same buffer still counts.
+        // The events before it in the same buffer still count.
         if (!(error instanceof UpstreamError)) throw error;
         this.#progress.sourceFailed(withoutSecrets(error, this.#redactor));
       }
@@ -106,7 +106,7 @@ export class StreamReader {
   #decode(events: EventReader, out: ChunkOutput): void {
     const parts = decodeFrame(events, this.#redactor);
     this.#takeAll(parts, out);
-    // Usage within an event is of all of it, also of the text that comes after it there.
+    // Usage within an event is of all of the event, also of the text that comes after it there.
     if (parts.length > 1 && parts.some((part) => part.kind === 'usage' && this.#isOfAll(part.usage)))
       this.#usageIsOfAll();
     const [first] = parts;
@@ -135,7 +135,10 @@ export class StreamReader {
     if (isOfAll) this.#usageIsOfAll();
   }
 
-  /** A report of less output than an earlier one says nothing of what came since. */
+  /**
+   * true: a report counts for the whole stream. A report of less output than an earlier one says nothing of the output
+   * since.
+   */
   #isOfAll({ completion_tokens }: Usage): boolean {
     return completion_tokens >= (this.meter.usage?.completion_tokens ?? 0);
   }

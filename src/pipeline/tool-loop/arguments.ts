@@ -1,10 +1,10 @@
 import { parseJson } from '../../base/json.ts';
 import { isObject } from '../../base/values.ts';
 
-/** Arguments are flat; a tool may want some depth. */
+/** The most depth of arguments. Most are flat; a tool may want some depth. */
 const maxArgumentDepth = 32;
 
-/** The arguments of a call; null: the model wrote something else. */
+/** Reads the arguments of a call; null: the model wrote something else. */
 export function argumentsOf(text: string): Record<string, unknown> | null {
   if (text.trim() === '') return {};
   try {

@@ -5,7 +5,7 @@ import type { ChatChunk, ChunkDelta } from '../../schema/chat/chunk.ts';
 import type { OfferedTool } from '../server-tools/offer.ts';
 import { argumentsOf } from './arguments.ts';
 
-/** What came of a call. */
+/** The result of a call. */
 export interface CallOutcome {
   text: string;
   hasFailed: boolean;
@@ -14,7 +14,7 @@ export interface CallOutcome {
 /** The output items of calls of server tools, for a client that speaks Responses: a chat completion has no place for them. */
 export class CallItems {
   readonly #toolOf: (call: ToolCall) => OfferedTool['tool'];
-  /** Those of a provider that speaks Responses begin at 0. */
+  /** The indices of a provider that speaks Responses begin at 0, so ours are below. */
   #next = -1;
   readonly #open = new Map<ToolCall, { index: number; item: NativeObject }>();
 
@@ -22,7 +22,7 @@ export class CallItems {
     this.#toolOf = toolOf;
   }
 
-  /** The calls of a step begin. @param head  a chunk of the response */
+  /** Returns chunks that show the beginning of the calls of a step. @param head  a chunk of the response */
   begun(head: ChatChunk, calls: readonly ToolCall[]): ChatChunk[] {
     return calls.flatMap((call) => {
       const index = this.#next--;
@@ -33,7 +33,7 @@ export class CallItems {
     });
   }
 
-  /** A call has ended. @param outcome  null: it was not run */
+  /** Returns chunks that show the end of a call. @param outcome  null: it was not run */
   ended(head: ChatChunk, call: ToolCall, outcome: CallOutcome | null): ChatChunk[] {
     const open = this.#open.get(call);
     if (open === undefined) return [];
@@ -55,7 +55,7 @@ export class CallItems {
   }
 }
 
-/** A web search alone has events of its own. */
+/** Returns the events of an item. Only a web search has events of its own. */
 function eventsOf(type: string, names: readonly string[]): { event: NativeObject }[] {
   if (type !== 'web_search_call') return [];
   return names.map((name) => ({ event: { type: `response.web_search_call.${name}` } }));

@@ -20,7 +20,7 @@ import { LoopStage, type OpenUse } from './stage.ts';
 import { type StepEnd, StepOutput } from './step-output.ts';
 import { mostSteps, stoppedBy } from './stop.ts';
 
-/** Calls of one step that are run; a model makes fewer, and each takes time of the gateway. */
+/** The most calls of one step that are run; a model makes fewer, and each takes time of the gateway. */
 const mostCalls = 32;
 
 /**
@@ -72,7 +72,7 @@ function streamed(run: CallRun, loop: Loop, first: Generation & StreamedResponse
       const step = ended;
       const begun = hasBegun ? [] : loop.begun(step);
       hasBegun = true;
-      // The client sees what a tool is doing while it runs.
+      // The client sees the activity of a tool while it runs.
       if (begun.length > 0) return begun;
       ended = null;
       hasBegun = false;
@@ -123,8 +123,8 @@ function streamed(run: CallRun, loop: Loop, first: Generation & StreamedResponse
 }
 
 /**
- * The end of the response: calls of server tools are not the client's to answer. A model that would have gone on without
- * an end has not finished: its response was cut, and says so.
+ * Returns the last chunks of the response: calls of server tools are not the client's to answer. A model that would
+ * have gone on without an end has not finished: its response was cut, and the finish reason says so.
  */
 function lastChunks(
   { last, serverCalls, hasOwnCalls, reason }: StepEnd,
@@ -144,7 +144,7 @@ function lastChunks(
 
 const cutNote = `\n\n[The response was stopped here: the model called server tools in ${mostSteps} steps without an end.]`;
 
-/** What the steps of one response have in common. */
+/** The parts that the steps of one response share. */
 class Loop {
   readonly #run: CallRun;
   readonly #tools: Offer['tools'];
@@ -152,9 +152,9 @@ class Loop {
   #ask: Ask;
   readonly #cancelled = new StopSwitch();
   readonly stage: LoopStage;
-  /** How many calls may still be run. */
+  /** The number of calls that may still be run. */
   #callsLeft: number;
-  /** Whether a sentence may stand in the text of the response: JSON of a schema would be none with it. */
+  /** true: a sentence may stand in the text of the response. JSON of a schema would no longer be valid with one. */
   readonly saysSo: boolean;
   /** null: the client speaks chat completions. */
   readonly #items: CallItems | null;
@@ -171,12 +171,12 @@ class Loop {
     this.#items = run.call.ask.native === null ? null : new CallItems((call) => this.#toolOf(call).tool);
   }
 
-  /** The items of the calls of a step, before they are run. */
+  /** Returns the items of the calls of a step, before they are run. */
   begun({ last, serverCalls }: StepEnd): ChatChunk[] {
     return last === null ? [] : (this.#items?.begun(last, serverCalls.slice(0, mostCalls)) ?? []);
   }
 
-  /** The same items, with what came of the calls. */
+  /** Returns the same items, with the results of the calls. */
   ended({ last, serverCalls }: StepEnd): ChatChunk[] {
     if (last === null || this.#items === null) return [];
     const items = this.#items;
@@ -225,7 +225,7 @@ class Loop {
   async #result(call: ToolCall, mayRun: boolean, log: GenerationLog): Promise<ChatMessage> {
     const refuse = (why: string): ChatMessage => ({ role: 'tool', tool_call_id: call.id, content: failure(why) });
     if (!mayRun) return refuse('too many calls at once');
-    // Before the call, since those of one step run beside each other.
+    // The call is counted before it is made, since those of one step run beside each other.
     if (this.#callsLeft-- <= 0) return refuse('no more calls may be made: answer with what is known');
     const { tool, settings } = this.#toolOf(call);
     const worker = { kind: 'server_tool', name: tool.name, hook: null, callId: call.id } as const;
@@ -254,17 +254,18 @@ class Loop {
     } catch (error) {
       if (isGatewayError(error)) throw error;
       for (const signal of signals) signal.throwIfAborted();
-      // What an error says may be nobody's business.
+      // The text of an error may hold secrets, so the model does not get it.
       return failed('the tool failed');
     }
   }
 }
 
-/** What calls a tool is the model, and no plugin. */
+/** The model calls a tool, and no plugin does. */
 const ofModel = { plugin: null, options: {}, isAsked: true } as const;
 
 /**
- * The conversation goes on with what the model called, and what came of it. A choice of a tool was for the first step.
+ * Returns the next request: the conversation goes on with the calls of the model and their results. A choice of a tool
+ * was for the first step.
  * @param mayCall  false: the model may call no tool any more
  */
 function nextRequest(
@@ -286,8 +287,8 @@ function nextRequest(
 }
 
 /**
- * The model that served a step is asked first in the next one, although it was only a fallback: the conversation goes on
- * as it began, and nobody waits again for a model that has just failed. What a router has chosen, it chooses again
+ * Puts the model that served a step first in the next one, although it was only a fallback: the conversation goes on as
+ * it began, and nobody waits again for a model that has just failed. The choice of a router is made again by the router
  * (docs/routing.md, "Conversations").
  */
 function servedFirst(ask: Ask, served: string, ofPlugins: PluginVariants): Ask {

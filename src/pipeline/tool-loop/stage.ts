@@ -10,8 +10,8 @@ export interface OpenUse extends ServerToolUse {
 }
 
 /**
- * What the metadata and the record say of the server tools of one response. It is there from the first call on, also
- * where the response then fails, and is written where somebody reads it: what a tool has cost may be known later.
+ * The stage of the server tools of one response, in the metadata and the record. It is there from the first call on,
+ * also where the response then fails. It is written when somebody reads it: the cost of a tool may be known later.
  */
 export class LoopStage {
   readonly #run: Pick<CallRun, 'toolCalls' | 'stages'>;
@@ -19,14 +19,14 @@ export class LoopStage {
   #isShown = false;
   /** Responses of the model. */
   steps = 0;
-  /** What has stopped the loop while the model wanted to go on; null: nothing. */
+  /** The condition that has stopped the loop while the model wanted to go on; null: none has. */
   stopped: string | null = null;
 
   constructor(run: Pick<CallRun, 'toolCalls' | 'stages'>) {
     this.#run = run;
   }
 
-  /** A response of the model has ended. @param calls  of server tools, in it */
+  /** Notes the end of a response of the model. @param calls  the number of calls of server tools in it */
   ended(calls: number): void {
     this.steps++;
     this.#run.toolCalls.requested += calls;
@@ -35,7 +35,7 @@ export class LoopStage {
     this.#run.stages.push(this.#shown);
   }
 
-  /** A tool begins to run. @param log  of the response in which it was called */
+  /** Notes that a tool begins to run. @param log  the log of the response in which it was called */
   runs(name: string, log: GenerationLog): OpenUse {
     const use: OpenUse = { name, nanoUsd: 0, sources: [] };
     this.#uses.push(use);

@@ -3,13 +3,13 @@ import { chunkFolder } from '../../formats/chunks.ts';
 import type { AssistantMessage, FinishReason, ToolCall } from '../../schema/chat/chat.ts';
 import type { ChatChunk, ChunkChoice, ChunkDelta, ChunkToolCall } from '../../schema/chat/chunk.ts';
 
-/** How a step ended: one response of the model. */
+/** The end of a step, which is one response of the model. */
 export interface StepEnd {
-  /** What the model said in it, with all of its calls. */
+  /** The message of the model, with all of its calls. */
   message: AssistantMessage;
   /** Calls of server tools, which nobody but the gateway sees. */
   serverCalls: readonly ToolCall[];
-  /** Whether it called functions of the caller as well. */
+  /** true: the model called functions of the caller as well. */
   hasOwnCalls: boolean;
   reason: FinishReason | null;
   /** The chunk with the finish_reason, which was held back; null: there was none. */
@@ -20,19 +20,19 @@ const gap = '\n\n';
 
 /**
  * Makes one response of several steps: texts and thoughts follow each other, calls of server tools and the ends of
- * steps are left out. Chunks of a stream, or those of a complete response.
+ * steps are left out. Takes chunks of a stream, or those of a complete response.
  */
 export class StepOutput {
   readonly #isServerTool: (name: string) => boolean;
   #folder = chunkFolder();
   #last: ChatChunk | null = null;
-  /** Text went on in an earlier step. */
+  /** true: text was sent in an earlier step. */
   #hasText = false;
   #needsGap = false;
   /** By the index in the step: the index for the client; null for a call of a server tool. */
   #callIndices = new Map<number, number | null>();
   #calls = 0;
-  /** Added to the indices of reasoning details in this step, and the next one that is free. */
+  /** The number that is added to the indices of reasoning details in this step, and the next index that is free. */
   #detailOffset = 0;
   #detailEnd = 0;
 
@@ -40,7 +40,7 @@ export class StepOutput {
     this.#isServerTool = isServerTool;
   }
 
-  /** @returns what goes on to the client */
+  /** @returns the chunks that go on to the client */
   push(chunk: ChatChunk): ChatChunk[] {
     this.#folder.add(chunk);
     const choices = chunk.choices.flatMap((choice) => this.#choice(choice));
@@ -55,14 +55,14 @@ export class StepOutput {
     const { finish_reason: reason, native_finish_reason: _native, delta, ...rest } = choice;
     const passed = this.#delta(delta);
     const isEmpty = Object.keys(passed).length === 0 && !rest.logprobs;
-    // An error ends the response, whatever step it is in.
+    // An error ends the response, in any step.
     if (reason === 'error') return [{ ...choice, delta: passed }];
     return isEmpty ? [] : [{ ...rest, delta: passed, finish_reason: null }];
   }
 
   #delta(delta: ChunkDelta): ChunkDelta {
     const passed: ChunkDelta = {};
-    // Not the item of a provider that speaks Responses: those of several responses share their indices.
+    // The item of a provider that speaks Responses is left out: those of several responses share their indices.
     for (const key in delta) passed[key] = delta[key];
     if (outputItemOf(delta)?.isOpaque === true) return {};
     const { content, tool_calls: calls, reasoning_details: details } = delta;
@@ -96,7 +96,7 @@ export class StepOutput {
     return index === null ? [] : [{ ...call, index }];
   }
 
-  /** The response of the model has ended. */
+  /** Ends the step: the response of the model has ended. */
   endStep(): StepEnd {
     const choice = this.#folder.result()?.choices.find(({ index }) => index === 0);
     const calls = (choice?.message.tool_calls ?? []) as readonly ToolCall[];

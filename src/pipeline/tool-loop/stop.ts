@@ -1,24 +1,24 @@
 import type { ChatRequest, ToolCall } from '../../schema/chat/chat.ts';
 import type { StopCondition } from '../../schema/chat/request.ts';
 
-/** More steps than this are never made. */
+/** The most steps of one response. */
 export const mostSteps = 30;
 
-/** What has happened until now. */
+/** The facts of the loop until now. */
 export interface Progress {
-  /** Responses of the model. */
+  /** The number of responses of the model. */
   steps: number;
-  /** Tokens of all of them. */
+  /** The tokens of all of them. */
   tokens: number;
-  /** What all of them cost, integer nano-USD; null: no price is known. */
+  /** The cost of all of them, integer nano-USD; null: no price is known. */
   nanoUsd: number | null;
-  /** Why the last one ended. */
+  /** The finish reason of the last one. */
   reason: string | null;
-  /** What the last one called. */
+  /** The calls of the last one. */
   calls: readonly ToolCall[];
 }
 
-/** The condition that ends the loop, by its type; null: none does. `steps`: the limit of the gateway. */
+/** Returns the condition that ends the loop, by its type; null: none does. `steps`: the limit of the gateway. */
 export function stoppedBy(when: ChatRequest['stop_server_tools_when'], progress: Progress): string | null {
   const conditions = when === undefined ? [] : Array.isArray(when) ? when : [when];
   const met = conditions.find((condition) => isMet(condition, progress));

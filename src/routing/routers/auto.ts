@@ -9,11 +9,11 @@ import { maxChosen, type RouterInput } from './routers.ts';
 /** Settings of the auto router. */
 export interface AutoSettings {
   allowedModels: readonly string[] | null;
-  /** From 0, the best model, to 10, the cheapest model. */
+  /** The trade-off, from 0, the best model, to 10, the cheapest model. */
   tradeoff: number;
 }
 
-/** Reads the request's settings of the plugin `auto-router`. @param defaults  of the host app */
+/** Reads the request's settings of the plugin `auto-router`. @param defaults  the settings of the host app */
 export function autoSettings({ plugins }: ChatRequest, defaults?: RouterSettings): AutoSettings {
   const given = plugins?.find(({ id, enabled }) => id === 'auto-router' && enabled !== false);
   const { allowed_models, cost_quality_tradeoff } = given?.id === 'auto-router' ? given : {};
@@ -23,7 +23,7 @@ export function autoSettings({ plugins }: ChatRequest, defaults?: RouterSettings
   };
 }
 
-/** What the router chose from, and what it left out. */
+/** The models that the router chose from, and those that it left out. */
 export interface AutoChoice {
   /** The candidates, best first. */
   ranked: readonly Model[];
@@ -34,9 +34,10 @@ export interface AutoChoice {
 }
 
 /**
- * `service/auto`: the models with the best mix of quality and cost, best first. The weight of cost is a tenth of the
- * trade-off, to the power of 1 to 4: a hard request pays more for quality. At 0 and 10 the difficulty does not matter.
- * More weight on cost never leads to a more expensive model: quality and cost of a model do not depend on the weight.
+ * Returns the models of `service/auto`: those with the best mix of quality and cost, best first. The weight of cost is
+ * a tenth of the trade-off, to the power of 1 to 4: a hard request pays more for quality. At 0 and 10 the difficulty
+ * does not matter. More weight on cost never leads to a more expensive model: quality and cost of a model do not depend
+ * on the weight.
  * @param difficulty  0, easy, to 1, hard
  */
 export function autoModels(
@@ -60,10 +61,15 @@ export function autoModels(
   };
 }
 
-/** More would make the metadata of a large catalogue longer than its response. */
+/**
+ * The most models left out that are shown. More would make the metadata of a large catalogue longer than its response.
+ */
 const shownLeft = 20;
 
-/** Says in `service_metadata.pipeline` what the router chose. @param chosen  the model that is called, then its fallbacks */
+/**
+ * Makes the stage of `service_metadata.pipeline` with the choice of the router. @param chosen  the model that is
+ * called, then its fallbacks
+ */
 export function autoStage(
   { ranked, notAllowed, unfit }: AutoChoice,
   chosen: readonly Model[],

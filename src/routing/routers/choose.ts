@@ -10,7 +10,7 @@ import { freeModels, maxChosen, type RouterInput, sandboxRule } from './routers.
 
 export type Router = 'auto' | 'free' | 'pareto';
 
-/** By the name behind the author. */
+/** The routers, by the name behind the author. */
 const routers: ReadonlyMap<string, Router> = new Map([
   ['auto', 'auto'],
   ['free', 'free'],
@@ -101,7 +101,7 @@ function keepPinned(models: readonly Model[], router: string, facts: Facts): rea
   return at > 0 ? [models[at] as Model, ...models.toSpliced(at, 1)] : models;
 }
 
-/** Whether one of the slugs stands for `service/auto`, itself, with suffixes or by an alias. */
+/** true: one of the slugs stands for `service/auto`, itself, with suffixes or by an alias. */
 export function asksAuto(
   slugs: readonly string[],
   { view, brand, pluginVariants }: Pick<ExpandInput, 'view' | 'brand' | 'pluginVariants'>,

@@ -1,7 +1,7 @@
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { Needs } from '../needs.ts';
 
-/** What the difficulty of a request is made of, each from 0 to 1. */
+/** The features that make a request difficult, each from 0 to 1. */
 export interface Features {
   length: number;
   code: number;
@@ -11,7 +11,7 @@ export interface Features {
   schema: number;
 }
 
-/** How much of the remaining ease each feature takes away when it is 1. */
+/** The share of the remaining ease that each feature takes away when it is 1. */
 export const featureWeights: Readonly<Record<keyof Features, number>> = {
   length: 0.6,
   code: 0.5,
@@ -64,7 +64,7 @@ const halfChars = 2_048;
 /** Texts of the sample, at most. */
 const sampleTexts = 32;
 
-/** Returns parts of the request's texts, the last messages first: they say what is asked. */
+/** Returns parts of the request's texts, the last messages first: they hold the question. */
 function sampleOf({ messages }: ChatRequest): string {
   const parts: string[] = [];
   let left = sampleChars;

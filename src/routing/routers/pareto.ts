@@ -25,18 +25,18 @@ function floorOf(tier: Tier): number {
 
 /** Settings of the plugin `pareto-router`. */
 export interface ParetoSettings {
-  /** 0 to 1; null: the request sets none. */
+  /** The least coding score, 0 to 1; null: the request sets none. */
   minCodingScore: number | null;
 }
 
-/** Reads the request's settings of the plugin `pareto-router`. @param defaults  of the host app */
+/** Reads the request's settings of the plugin `pareto-router`. @param defaults  the settings of the host app */
 export function paretoSettings({ plugins }: ChatRequest, defaults?: RouterSettings): ParetoSettings {
   const given = plugins?.find(({ id, enabled }) => id === 'pareto-router' && enabled !== false);
   const asked = given?.id === 'pareto-router' ? given.min_coding_score : undefined;
   return { minCodingScore: asked ?? defaults?.minCodingScore ?? null };
 }
 
-/** What the router chose, and what it left out. */
+/** The models that the router chose, and those that it left out. */
 export interface ParetoChoice {
   /** The model to call, then its fallbacks; empty: no model is good enough. */
   models: readonly Model[];
@@ -44,14 +44,14 @@ export interface ParetoChoice {
   tier: Tier;
   /** The least coding score of that tier. */
   floor: number;
-  /** The models that were left out, and why. */
+  /** The models that were left out, with the reason. */
   left: readonly { model: string; reason: 'tier' | 'dominated' | 'not_needed' }[];
 }
 
 /**
- * `service/pareto-code`: the cheapest model of the asked tier or a better one, then up to two more of that model's
- * tier. Models that another one beats at no higher price come after all models on the front.
- * @param isFast  the fastest model first, instead of the cheapest (`:nitro`)
+ * Returns the models of `service/pareto-code`: the cheapest model of the asked tier or a better one, then up to two
+ * more of that model's tier. Models that another one beats at no higher price come after all models on the front.
+ * @param isFast  true: the fastest model comes first, instead of the cheapest (`:nitro`)
  * @param pinned  slug of the model that served the conversation last: it stays first while it is a candidate
  */
 export function paretoModels(
@@ -103,17 +103,19 @@ function frontOf(rated: readonly Rated[]): ReadonlySet<Rated> {
   return front;
 }
 
-/** Output tokens per second of each model's fastest endpoint; 0: not measured. */
+/** Returns the output tokens per second of each model's fastest endpoint; 0: not measured. */
 function speedsOf(rated: readonly Rated[], facts: Facts): ReadonlyMap<Rated, number> {
   const speedOf = ({ model }: Rated) =>
     Math.max(0, ...reachable(model, facts).map((one) => facts.health.throughput(endpointKey(one))?.p50 ?? 0));
   return new Map(rated.map((one) => [one, speedOf(one)]));
 }
 
-/** More would make the metadata of a large catalogue longer than its response. */
+/**
+ * The most models left out that are shown. More would make the metadata of a large catalogue longer than its response.
+ */
 const shownLeft = 20;
 
-/** Says in `service_metadata.pipeline` what the router chose. */
+/** Makes the stage of `service_metadata.pipeline` with the choice of the router. */
 export function paretoStage({ models, tier, left }: ParetoChoice): PipelineStage {
   return {
     type: 'plugin',

@@ -1,14 +1,14 @@
 import type { Model } from '../../call/model.ts';
 import { cheapest, fittingModels, type RouterInput } from './routers.ts';
 
-/** A model that a router may choose, with what the choice goes by. */
+/** A model that a router may choose, with the values that decide the choice. */
 export interface Rated {
   model: Model;
-  /** Of its cheapest endpoint, pico-USD per token: three prompt tokens on one completion token. */
+  /** The price of its cheapest endpoint, pico-USD per token: three prompt tokens to one completion token. */
   pricePicoUsd: number;
-  /** Position of the price on a logarithmic scale: 0 for the cheapest candidate, 1 for the most expensive one. */
+  /** The position of the price on a logarithmic scale: 0 for the cheapest candidate, 1 for the most expensive one. */
   cost: number;
-  /** 0 to 1. */
+  /** The quality, 0 to 1. */
   quality: number;
 }
 

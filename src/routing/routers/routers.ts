@@ -7,19 +7,21 @@ import { lacks, type Needs } from '../needs.ts';
 import { averagePrice } from '../rank.ts';
 import { isFree } from '../variant.ts';
 
-/** The models that a router chooses from, and what it needs to know for the choice. */
+/** The models that a router chooses from, and the facts that it needs for the choice. */
 export interface RouterInput {
   models: readonly Model[];
   needs: Needs;
   facts: Facts;
-  /** Whether an endpoint passes the request's preferences. */
+  /** Tells whether an endpoint passes the request's preferences. */
   passes: (endpoint: Endpoint, model: Model) => boolean;
 }
 
-/** How many models a router returns: the best one and its fallbacks. */
+/** The most models that a router returns: the best one and its fallbacks. */
 export const maxChosen = 3;
 
-/** `service/free`: models that cost nothing and support what the request needs, in random order. */
+/**
+ * Returns the models of `service/free`: those that cost nothing and support the needs of the request, in random order.
+ */
 export function freeModels(input: RouterInput): Model[] {
   const fitting = fittingModels(input, isFree);
   const keys = new Map(fitting.map(({ model }) => [model, input.facts.random()]));
@@ -30,7 +32,7 @@ export function freeModels(input: RouterInput): Model[] {
 }
 
 /**
- * Returns models that write text, with those of their endpoints that support what the request needs and pass its
+ * Returns models that write text, with those of their endpoints that support the needs of the request and pass its
  * preferences. When no endpoint passes, the preferences are ignored here: the plan then excludes each endpoint and
  * names the preference.
  */
@@ -54,7 +56,7 @@ export function fittingModels(
   return allowed.length > 0 ? allowed : able;
 }
 
-/** The models with the largest context, where none is large enough. */
+/** Returns the models with the largest context, where none is large enough. */
 function largest(models: { model: Model; endpoints: readonly Endpoint[] }[]) {
   const contexts = models.flatMap(({ endpoints }) => endpoints.map(({ contextLength }) => contextLength ?? 0));
   const most = contexts.reduce((larger, one) => Math.max(larger, one), 0);
@@ -84,7 +86,7 @@ export function reachable({ endpoints }: Model, { usableProviders, byokCredentia
   );
 }
 
-/** What a router's rule about sandboxes depends on. */
+/** The facts that a router's rule about sandboxes depends on. */
 interface SandboxFacts {
   request: ChatRequest;
   facts: Facts;
@@ -93,10 +95,10 @@ interface SandboxFacts {
 }
 
 /**
- * Returns whether a router may choose an endpoint; null: it may choose every one. No model wrote the text of a sandbox,
- * so a router leaves sandboxes out wherever the workspace can use another provider. The request allows a sandbox by
- * name: in `only` or `order`, or by a pattern of the auto router that is the slug of the model or begins with that of
- * the sandbox.
+ * Returns a rule that tells whether a router may choose an endpoint; null: it may choose every one. No model wrote the
+ * text of a sandbox, so a router leaves sandboxes out wherever the workspace can use another provider. The request
+ * allows a sandbox by name: in `only` or `order`, or by a pattern of the auto router that is the slug of the model or
+ * begins with that of the sandbox.
  * @param allowedModels  the patterns of the auto router; null: none
  */
 export function sandboxRule(
