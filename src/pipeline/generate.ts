@@ -11,7 +11,6 @@ import { boundPrompt } from '../pricing/prompt-bound.ts';
 import type { ChatRequest } from '../schema/chat/chat.ts';
 import { type Executed, execute } from './attempt/execute.ts';
 import { askAt, type Prepared } from './attempt/prepared.ts';
-import { admitFurther } from './call/admission.ts';
 import type { CallRun } from './call/run.ts';
 import type { MoneyDeps } from './deps.ts';
 import type { GenerationState } from './generation/state.ts';
@@ -36,15 +35,13 @@ export async function generate(run: CallRun, ask: Ask): Promise<Generation> {
   const generation = run.begin(ask);
   let defaultModel = deps.defaultModel;
   try {
-    // The first generation was admitted with the call.
-    if (run.admission !== null && run.generations.length > 1)
-      await admitFurther(deps.rates, call, run.admission, request);
+    if (run.generations.length > 1) await run.admitFurther(request);
     const gathered = await gather(deps, call, request);
     defaultModel = gathered.defaultModel;
     if (call.isLong) await nextTurn();
     const planned = planOf(deps, ask, gathered);
     generation.planned(planned, gathered.conversation);
-    if (planned.stages !== undefined) run.stages.push(...planned.stages);
+    for (const stage of planned.stages ?? []) run.journal.addStage(stage);
     if (call.isLong) await nextTurn();
     const admitting = hold.admit(ask, generation.plan as Plan, gathered.budgets);
     const { plan, share } = admitting instanceof Promise ? await admitting : admitting;
@@ -59,9 +56,9 @@ export async function generate(run: CallRun, ask: Ask): Promise<Generation> {
       signal: run.signal,
       attempts: generation.attempts,
       prepare: prepareWith(run, ask, share, generation),
-      follower: run.follower,
+      follower: run.watch.follower,
       show: ({ payload }) => {
-        if (request.debug?.echo_upstream_body === true && request.stream === true) run.sentBodies.push(payload);
+        if (request.debug?.echo_upstream_body === true && request.stream === true) run.journal.noteSentBody(payload);
       },
     });
     return opened(run, generation, executed);
@@ -109,11 +106,10 @@ function prepareWith(run: CallRun, ask: Ask, share: HoldShare, { attempts, plan 
  * Returns the request that fits a target. Where it was made shorter, the client is told, but not of a retry that is no
  * shorter.
  */
-function sentShortened({ deps, stages }: CallRun, ask: Ask, target: Target): Ask {
+function sentShortened({ deps, journal }: Pick<CallRun, 'deps' | 'journal'>, ask: Ask, target: Target): Ask {
   const shortened = shortenedFor(deps, ask.request, target);
   if (shortened === null) return ask;
-  const { stage } = shortened;
-  if (!stages.some(({ type, summary }) => type === stage.type && summary === stage.summary)) stages.push(stage);
+  journal.addStageOnce(shortened.stage);
   return withRequest(ask, shortened.request);
 }
 
@@ -134,7 +130,7 @@ function expectedOf({ outputEstimates }: MoneyDeps, prepared: ChatRequest, targe
 }
 
 /** The dearest target that an attempt may be called beside, where late streams are hedged; null: none is. */
-function besideOf({ deps }: CallRun, request: ChatRequest, plan: Plan | null): Target | null {
+function besideOf({ deps }: Pick<CallRun, 'deps'>, request: ChatRequest, plan: Plan | null): Target | null {
   if (deps.hedging === null || request.stream !== true || plan === null) return null;
   return plan.targets.reduce<Target | null>(
     (dearest, one) => (dearest === null || holdOf(one) > holdOf(dearest) ? one : dearest),

@@ -7,13 +7,11 @@ import type { Call } from '../call/call.ts';
 import type { ModelResponse } from '../call/generation.ts';
 import type { OperationReply } from '../call/reply.ts';
 import { nothingImposed } from '../guardrails/stored.ts';
-import { admit } from './call/admission.ts';
-import { ContentCapture, wantsContent } from './call/content-capture.ts';
 import { CallRun } from './call/run.ts';
 import { withoutWithheld } from './call/withheld.ts';
 import { ClientSource } from './deliver/client-source.ts';
 import { Delivery, deliverJson, failureFrames } from './deliver/deliver.ts';
-import type { PipelineDeps, WorkspaceDefaults } from './deps.ts';
+import type { PipelineDeps } from './deps.ts';
 import { generate } from './generate.ts';
 import { hasLeft } from './generation/state.ts';
 import { screen } from './hooks/before.ts';
@@ -40,29 +38,23 @@ export async function serve(deps: PipelineDeps, call: Call): Promise<OperationRe
   try {
     if (deps.record !== null) {
       const found = deps.defaultsOf(call.caller.workspaceId);
-      noteWorkspace(run, found instanceof Promise ? await found : found, imposed.isZdr);
+      run.watch.noteWorkspace(found instanceof Promise ? await found : found, imposed.isZdr);
     }
-    const admitting = admit(deps.rates, call);
-    if (admitting !== null) run.admission = admitting instanceof Promise ? await admitting : admitting;
+    const admitting = run.admit();
+    if (admitting !== undefined) await admitting;
     const screened = screen(run);
     const ask = screened instanceof Promise ? await screened : screened;
-    run.capture?.asked(ask.request);
+    run.watch.noteAsked(ask.request);
     const responding = respond(run, ask);
     const reply =
       call.ask.request.stream === true
         ? await stream(run, ask, responding)
         : await deliverJson(run, ask, await responding);
-    return run.admission === null ? reply : { ...reply, headers: { ...reply.headers, ...run.admission.headers } };
+    const { rateHeaders } = run;
+    return rateHeaders === undefined ? reply : { ...reply, headers: { ...reply.headers, ...rateHeaders } };
   } catch (error) {
     throw refused(run, error);
   }
-}
-
-/** Notes the wishes of the workspace for the records of its calls. */
-function noteWorkspace(run: CallRun, defaults: WorkspaceDefaults, isZdr: boolean): void {
-  run.switches = defaults;
-  run.keepsContent = run.deps.keepContent !== undefined && wantsContent(defaults, run.call, isZdr);
-  if (run.keepsContent || (run.follower?.wantsContent && !isZdr)) run.capture = new ContentCapture();
 }
 
 /** Generates a response, with the plugins that wrap it. The first plugin in the order is the outermost. */
@@ -126,6 +118,6 @@ function refused(run: CallRun, error: unknown): unknown {
   run.finish({ outcome: left ? 'cancelled' : 'failed', status, error: left ? null : reported });
   if (!isGatewayError(shown)) return shown;
   // An internal error says nothing of itself.
-  const headers = { ...run.admission?.headers, ...idHeader(call.id) };
+  const headers = { ...run.rateHeaders, ...idHeader(call.id) };
   return shown.with({ headers, route: shown.status === 500 ? undefined : run.metadata() });
 }

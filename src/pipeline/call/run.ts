@@ -2,10 +2,8 @@ import type { StopSignal } from '../../base/async/stop.ts';
 import { StopSwitch } from '../../base/async/stop.ts';
 import { isGatewayError } from '../../base/errors.ts';
 import { nanoToUsd } from '../../base/money.ts';
-import { type Ask, revised } from '../../call/ask.ts';
+import type { Ask } from '../../call/ask.ts';
 import type { Call } from '../../call/call.ts';
-import type { Expense, PluginContext } from '../../call/hooks.ts';
-import type { FoundPages, SearchRequest, SearchResult } from '../../call/search.ts';
 import type { Guardrail } from '../../guardrails/guardrail.ts';
 import type { Plugin } from '../../plugins/plugin.ts';
 import { sumUsage } from '../../pricing/sum-usage.ts';
@@ -13,22 +11,20 @@ import { describeRoute, type Route } from '../../routing/describe.ts';
 import type { ChatRequest, Usage } from '../../schema/chat/chat.ts';
 import type { PipelineStage, ServiceMetadata } from '../../schema/chat/envelope.ts';
 import type { Admission } from '../../stores/rates/limiter.ts';
-import type { SafeFollower } from '../../telemetry/follow.ts';
-import type { Annotation } from '../citations/annotate.ts';
-import type { PipelineDeps, WorkspaceDefaults } from '../deps.ts';
+import type { RequestRecord } from '../../telemetry/record.ts';
+import type { PipelineDeps } from '../deps.ts';
 import { GenerationState } from '../generation/state.ts';
+import { Expenses } from '../money/expenses.ts';
 import { CallHold } from '../money/hold.ts';
 import { spentOnFailures } from '../money/hold-share.ts';
-import { namedModels } from '../plan/named-models.ts';
-import { planNow, unplanned } from '../plan/plan-of.ts';
+import { unplanned } from '../plan/plan-of.ts';
 import { mayNeedSearch } from '../server-tools/hosted-search.ts';
 import { offersServerTools } from '../server-tools/offer.ts';
-import { checkOperatorServices, checkServerTools } from '../server-tools/operator-services.ts';
 import { type ActiveHook, activeHooks, hasHooks, strategyOf } from './active-hooks.ts';
-import { tokensUsed } from './admission.ts';
-import type { ContentCapture } from './content-capture.ts';
-import { begunCallOf, type CallEnd, type CallersWords, noWords, recordOf, wordsOf } from './record.ts';
-import { priceOfSearch, searchWeb } from './search.ts';
+import { admit, admitFurther, tokensUsed } from './admission.ts';
+import { CallJournal, noTokens } from './journal.ts';
+import { type CallEnd, type CallersWords, recordOf } from './record.ts';
+import { CallWatch } from './watch.ts';
 import { stageWithoutWithheld } from './withheld.ts';
 
 /**
@@ -39,47 +35,18 @@ export class CallRun {
   readonly deps: PipelineDeps;
   readonly call: Call;
   readonly hold: CallHold;
-  /** The place of the call in the rate limits; null: nothing limits it. */
-  admission: Admission | null = null;
-  /** The generations, in the order they began. */
-  readonly generations: GenerationState[] = [];
-  /** The hooks that may act, until the request was screened; then the hooks that do. */
-  hooks: readonly ActiveHook[];
-  /** Captures the texts of the call; null: nothing is captured. */
-  capture: ContentCapture | null = null;
-  /** true: the captured texts are kept beside the record. */
-  keepsContent = false;
-  /** The workspace's switches of what is told of its calls; null: not known. */
-  switches: WorkspaceDefaults | null = null;
-  /** Follows the call while it runs; null: nobody does. */
-  readonly follower: SafeFollower | null;
-  /** Annotations that plugins have added and nobody has delivered yet. */
-  readonly annotations: Annotation[] = [];
-  /**
-   * The caller's words that records keep: none before guardrails have looked at them. They are in an object of their
-   * own, because the follower keeps it for longer than the call.
-   */
-  readonly #said: { words: CallersWords } = { words: noWords };
-  /** The stages of plugins and guardrails. */
-  readonly stages: PipelineStage[] = [];
-  /** Bodies that were sent upstream, one for each attempt, for a caller who asked to see them. */
-  readonly sentBodies: Record<string, unknown>[] = [];
-  /** Calls of server tools: those that models made, and those that were run. */
-  readonly toolCalls = { requested: 0, executed: 0 };
-  /** The pages that searches of this call have found. */
-  readonly foundPages: SearchResult[] = [];
-  /** Searches that the gateway has made. */
-  webSearches = 0;
+  readonly expenses: Expenses;
+  readonly journal = new CallJournal();
+  readonly watch: CallWatch;
   /** Aborted when the call is aborted, and when the call ends while generations are still open. */
   readonly signal: StopSignal;
   /** The switch of this call alone, where plugins may leave generations open. */
   readonly #ownSwitch: StopSwitch | null;
+  #hooks: readonly ActiveHook[];
+  #admission: Admission | null = null;
+  readonly #generations: GenerationState[] = [];
   /** Generations in flight. */
   #unsettled = 0;
-  /** The amount that plugins have paid and settled, integer nano-USD. */
-  #expensesNanoUsd = 0;
-  /** Settles the amounts that plugins have held. An amount that is never settled is booked as it was held. */
-  readonly #openExpenses: (() => void)[] = [];
   #end: CallEnd | null = null;
   #isClosed = false;
 
@@ -87,28 +54,56 @@ export class CallRun {
   constructor(deps: PipelineDeps, call: Call, imposed: readonly Guardrail[] = []) {
     this.deps = deps;
     this.call = call;
-    this.hooks = activeHooks(deps, call, imposed);
-    if (!this.isGuarded) this.#said.words = wordsOf(call.sessionId, call.ask.request);
-    const mayLeaveOver = this.hooks.some(({ hooks }) => hooks.wrap !== undefined);
+    this.#hooks = activeHooks(deps, call, imposed);
+    const mayLeaveOver = this.#hooks.some(({ hooks }) => hooks.wrap !== undefined);
     const mayUseTools = offersServerTools(call.ask.request) || mayNeedSearch(deps, call.ask);
-    this.hold = new CallHold(deps, call, this.hooks.length > 0 || mayUseTools);
+    this.hold = new CallHold(deps, call, this.#hooks.length > 0 || mayUseTools);
+    this.expenses = new Expenses(this.hold);
     this.#ownSwitch = mayLeaveOver ? linkedSwitch(call.signal) : null;
     this.signal = this.#ownSwitch ?? call.signal;
-    this.follower = deps.follow ? deps.follow(begunCallOf(call, this.#said)) : null;
+    this.watch = new CallWatch(deps, call, this.isGuarded);
+  }
+
+  /** The hooks that may act, until the request was screened; then the hooks that do. */
+  get hooks(): readonly ActiveHook[] {
+    return this.#hooks;
+  }
+
+  /** The generations, in the order they began. */
+  get generations(): readonly GenerationState[] {
+    return this.#generations;
+  }
+
+  /** The headers that tell the caller its rate limits; undefined: nothing limits the call. */
+  get rateHeaders(): Admission['headers'] | undefined {
+    return this.#admission?.headers;
   }
 
   /** true: guardrails act on the call. */
   get isGuarded(): boolean {
-    return this.hooks[0]?.isGuardrail === true;
+    return this.#hooks[0]?.isGuardrail === true;
   }
 
-  /** Notes that guardrails have let the request pass. @param sessionId  the session as they have left it */
-  noteScreened(sessionId: string | null, request: ChatRequest): void {
-    this.#said.words = wordsOf(sessionId, request);
+  /**
+   * Takes the place of the call in the rate limits. Returns no promise where nothing limits it.
+   * @throws GatewayError rate_limited (429), payload_too_large (413), unavailable (503)
+   */
+  admit(): void | Promise<void> {
+    const admitted = (admission: Admission | null) => {
+      this.#admission = admission;
+    };
+    const admitting = admit(this.deps.rates, this.call);
+    return admitting instanceof Promise ? admitting.then(admitted) : admitted(admitting);
   }
 
-  get words(): CallersWords {
-    return this.#said.words;
+  /** Takes the tokens of a generation after the first, which was admitted with the call. @throws the errors of `admit` */
+  async admitFurther(request: ChatRequest): Promise<void> {
+    if (this.#admission !== null) await admitFurther(this.deps.rates, this.call, this.#admission, request);
+  }
+
+  /** Leaves only these hooks: the request was screened, and the others do not act on it. */
+  act(hooks: readonly ActiveHook[]): void {
+    this.#hooks = hooks;
   }
 
   /** Begins a generation. */
@@ -118,13 +113,13 @@ export class CallRun {
       this.#unsettled--;
       this.#close();
     });
-    this.generations.push(generation);
+    this.#generations.push(generation);
     return generation;
   }
 
   /** Shows a stage. It may hold words of a model or a service: guardrails look at it. */
   addStage(stage: PipelineStage): void {
-    this.stages.push(stageWithoutWithheld(this.hooks, stage));
+    this.journal.addStage(stageWithoutWithheld(this.#hooks, stage));
   }
 
   /** Tells the budget watch that a budget has refused the call. */
@@ -150,7 +145,7 @@ export class CallRun {
   /** Returns the usage of all generations that served, together, with the cost of everything that was spent. */
   usage(): Usage {
     const usages: Usage[] = [];
-    let extraNanoUsd = this.#expensesNanoUsd;
+    let extraNanoUsd = this.expenses.settledNanoUsd;
     for (const { target, receipt, attempts } of this.generations) {
       if (target !== null && receipt) usages.push(receipt.usage);
       else extraNanoUsd += spentOnFailures(attempts).operatorNanoUsd;
@@ -158,14 +153,7 @@ export class CallRun {
     if (usages.length === 0) usages.push(noTokens);
     // Generations that failed, and what plugins have paid for, are on the bill as well; BYOK attempts are on another.
     if (extraNanoUsd > 0) usages.push(costAlone(extraNanoUsd));
-    const { requested, executed } = this.toolCalls;
-    if (requested > 0)
-      usages.push({
-        ...noTokens,
-        server_tool_use_details: { tool_calls_requested: requested, tool_calls_executed: executed },
-      });
-    if (this.webSearches > 0)
-      usages.push({ ...noTokens, server_tool_use_details: { web_search_requests: this.webSearches } });
+    usages.push(...this.journal.usages());
     return sumUsage(usages);
   }
 
@@ -173,12 +161,12 @@ export class CallRun {
   metadata(): ServiceMetadata | undefined {
     if (!this.call.wantsMetadata) return undefined;
     const { request } = this.call.ask;
-    const route = describeRoute(this.#routes(), this.stages, this.deps.region);
+    const route = describeRoute(this.#routes(), this.journal.stages, this.deps.region);
     const strategy = strategyOf(this.hooks);
     // No single route tells the strategy of a plugin that has chosen the models.
     const described: ServiceMetadata =
       strategy === null ? route : { ...route, requested: request.model ?? route.requested, strategy };
-    const idle = [...idlePlugins(this.deps.plugins, request, this.stages), ...idleTrace(this.words)];
+    const idle = [...idlePlugins(this.deps.plugins, request, this.journal.stages), ...idleTrace(this.watch.words)];
     return idle.length === 0 ? described : { ...described, dropped: [...(described.dropped ?? []), ...idle] };
   }
 
@@ -196,91 +184,26 @@ export class CallRun {
     // A plugin may ask for a generation after the call is over: the generation is refused, and the call stays closed.
     if (end === null || this.#unsettled > 0 || this.#isClosed) return;
     this.#isClosed = true;
-    for (const settle of this.#openExpenses) settle();
+    this.expenses.settleAll();
     this.hold.settle();
-    this.admission?.end(tokensUsed(this.generations));
-    if (!this.deps.record) return;
-    const record = recordOf(this, end);
-    const content = this.capture?.content() ?? null;
-    if (content !== null && this.keepsContent) this.deps.keepContent?.(record, content);
-    this.follower?.ended(record, content);
-    this.deps.record(record);
+    this.#admission?.end(tokensUsed(this.#generations));
+    if (this.deps.record) this.watch.ended(this.#record(end));
   }
 
-  /**
-   * @param ask    the request that is looked at
-   * @param hook   the owner of the context
-   * @param spent  counts the money that is spent through the context
-   */
-  contextOf(ask: Ask, hook: ContextOwner, spent: Spent = { nanoUsd: 0 }): Omit<PluginContext, 'signal'> {
-    const { options, isAsked, plugin } = hook;
-    return {
-      options,
-      isAsked,
-      call: this.call,
-      native: ask.native,
-      generations: this.generations,
-      plan: (made) => planNow(this.deps, this.call, revised(ask, made)),
-      addStage: (stage) => this.addStage(stage),
-      addAnnotations: (annotations) => void this.annotations.push(...annotations),
-      clock: this.deps.clock,
-      fetchUrl: this.deps.fetchUrl,
-      models: (request) => namedModels(this.deps, this.call, request),
-      priceOfSearch: (request) => priceOfSearch(request, { engines: this.deps.searchEngines, plugin }),
-      checkOperatorServices: (service) => checkOperatorServices(this.deps, this.call, service),
-      checkServerTools: (request) => checkServerTools(this.deps, this.call, request),
-      search: (request) => this.#search(request, plugin, spent),
-      hold: (nanoUsd) => this.#holdExpense(nanoUsd, spent),
+  #record(end: CallEnd): RequestRecord {
+    const { call, hold, journal, watch } = this;
+    const facts = {
+      call,
+      hold,
+      generations: this.#generations,
+      stages: journal.stages,
+      words: watch.words,
+      hooks: this.#hooks,
+      switches: watch.switches,
+      usage: () => this.usage(),
     };
+    return recordOf(facts, end);
   }
-
-  async #search(request: SearchRequest, plugin: string | null, spent: Spent): Promise<FoundPages> {
-    const { searchEngines: engines, clock, timeouts } = this.deps;
-    await checkOperatorServices(this.deps, this.call, 'web search');
-    const hold = (nanoUsd: number) => this.#holdShare(nanoUsd, spent);
-    const timeoutMs = timeouts.searchMs;
-    const found = await searchWeb(request, { engines, plugin, clock, timeoutMs, signal: this.signal, hold });
-    this.webSearches++;
-    this.foundPages.push(...found.results);
-    return found;
-  }
-
-  async #holdExpense(nanoUsd: number, spent: Spent): Promise<Expense> {
-    if (!Number.isSafeInteger(nanoUsd) || nanoUsd < 0) throw new TypeError('hold: expected a whole number of nano-USD');
-    await checkOperatorServices(this.deps, this.call, 'paid service');
-    return this.#holdShare(nanoUsd, spent);
-  }
-
-  async #holdShare(nanoUsd: number, spent: Spent): Promise<Expense> {
-    const share = await this.hold.holdExpense(nanoUsd);
-    spent.nanoUsd += nanoUsd;
-    let isSettled = false;
-    const settle = (spentNanoUsd: number) => {
-      if (isSettled) return;
-      isSettled = true;
-      // A value that is no amount must not free the money that was held.
-      const operatorNanoUsd = Number.isSafeInteger(spentNanoUsd) && spentNanoUsd >= 0 ? spentNanoUsd : nanoUsd;
-      this.#expensesNanoUsd += operatorNanoUsd;
-      spent.nanoUsd += operatorNanoUsd - nanoUsd;
-      share.settle({ operatorNanoUsd, byokNanoUsd: 0 });
-    };
-    this.#openExpenses.push(() => settle(nanoUsd));
-    return { settle };
-  }
-}
-
-/** The owner of the context of a call. */
-interface ContextOwner {
-  /** The id of a plugin; null: a guardrail or a server tool. */
-  plugin: string | null;
-  /** The settings of the owner in the request. */
-  options: Record<string, unknown>;
-  isAsked: boolean;
-}
-
-/** The money that was spent, integer nano-USD. An amount that is held counts until it is settled. */
-interface Spent {
-  nanoUsd: number;
 }
 
 /**
@@ -304,8 +227,6 @@ function idleTrace({ droppedTrace }: CallersWords): string[] {
 function costAlone(nanoUsd: number): Usage {
   return { ...noTokens, cost: nanoToUsd(nanoUsd) };
 }
-
-const noTokens: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
 
 /** Makes a switch that is aborted together with a signal. */
 function linkedSwitch(signal: StopSignal): StopSwitch {

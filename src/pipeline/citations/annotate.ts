@@ -21,7 +21,10 @@ export interface CitationSources {
  * Adds annotations before a choice ends: to the first choice, those that plugins have added; to each choice, those for
  * its links to pages that a search of the gateway has found.
  */
-export function annotate(added: Annotation[], { found, mayFindMore, mostCharacters }: CitationSources): ResponseStep {
+export function annotate(
+  takeAdded: () => Annotation[],
+  { found, mayFindMore, mostCharacters }: CitationSources,
+): ResponseStep {
   const texts = new Map<number, string>();
   const isRead = mayFindMore || found.length > 0;
   return {
@@ -30,7 +33,7 @@ export function annotate(added: Annotation[], { found, mayFindMore, mostCharacte
       for (const { index, delta, finish_reason: reason } of chunk.choices) {
         if (isRead && typeof delta.content === 'string') texts.set(index, (texts.get(index) ?? '') + delta.content);
         if (reason === null) continue;
-        const annotations = index === 0 ? added.splice(0) : [];
+        const annotations = index === 0 ? takeAdded() : [];
         if (found.length > 0) annotations.push(...citations(texts.get(index) ?? '', found, mostCharacters));
         if (annotations.length === 0) continue;
         const annotated: ChunkDelta = { annotations };

@@ -173,9 +173,9 @@ export class Delivery {
   }
 
   #debugFrames(): string {
-    const { call, sentBodies } = this.#run;
-    return sentBodies
-      .splice(0)
+    const { call, journal } = this.#run;
+    return journal
+      .takeSentBodies()
       .map((body) => call.encoder.debug(this.#response.head, body))
       .join('');
   }

@@ -27,7 +27,7 @@ async function askedHooks(run: CallRun): Promise<Ask> {
   const acting: ActiveHook[] = [];
   for (const active of run.hooks) {
     if (!isScreened && !active.isGuardrail) {
-      run.noteScreened(ask.request.session_id ?? null, ask.request);
+      run.watch.noteScreened(ask.request.session_id ?? null, ask.request);
       isScreened = true;
     }
     const served =
@@ -42,8 +42,8 @@ async function askedHooks(run: CallRun): Promise<Ask> {
     const made = await asked.outcome<Revised>(given.request, () => hook.hooks.before?.(given.request, asked.context));
     ask = revised(given, made);
   }
-  run.hooks = acting;
-  if (!isScreened) run.noteScreened(ask.request.session_id ?? null, ask.request);
+  run.act(acting);
+  if (!isScreened) run.watch.noteScreened(ask.request.session_id ?? null, ask.request);
   return ask;
 }
 

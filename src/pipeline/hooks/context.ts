@@ -5,6 +5,7 @@ import { AskedHook } from '../call/asked-hook.ts';
 import type { HookName } from '../call/hook-failure.ts';
 import type { CallRun } from '../call/run.ts';
 import { followed } from './followed.ts';
+import { contextOf } from './plugin-context.ts';
 
 type Annotations = Parameters<PluginContext['addAnnotations']>[0];
 
@@ -12,7 +13,7 @@ type Annotations = Parameters<PluginContext['addAnnotations']>[0];
 export class HookOfCall extends AskedHook {
   readonly context: PluginContext;
   readonly #run: CallRun;
-  readonly #worker: Parameters<typeof followed>[1];
+  readonly #worker: Parameters<typeof followed>[2];
   /**
    * The annotations of the hook while it is asked: they count where the hook does not fail. null: they count at once.
    */
@@ -25,7 +26,7 @@ export class HookOfCall extends AskedHook {
     super(run.deps, run.call, hook, name);
     this.#run = run;
     this.#worker = { kind: hook.isGuardrail ? 'guardrail' : 'plugin', name: hook.id, hook: name, callId: null };
-    const ofCall = run.contextOf(ask, {
+    const ofCall = contextOf(run, ask, {
       plugin: hook.isGuardrail ? null : hook.id,
       options: hook.options,
       isAsked: hook.isAsked,
@@ -39,7 +40,7 @@ export class HookOfCall extends AskedHook {
       addStage: (stage) => {
         if (asked.isGivenUp) return;
         // A guardrail names its own patterns.
-        if (hook.isGuardrail) run.stages.push(stage);
+        if (hook.isGuardrail) run.journal.addStage(stage);
         else ofCall.addStage(stage);
       },
       addAnnotations: (annotations) => {
@@ -71,7 +72,7 @@ export class HookOfCall extends AskedHook {
 
   #annotate(annotations: Annotations): void {
     this.hasAnnotated = true;
-    this.#run.annotations.push(...annotations);
+    this.#run.journal.addAnnotations(annotations);
   }
 
   /**
@@ -92,11 +93,11 @@ export class HookOfCall extends AskedHook {
 
   /** Tells the follower of the call how long work of the hook takes. */
   followed<T>(work: () => T | Promise<T>): T | Promise<T> {
-    return followed(this.#run, this.#worker, work);
+    return followed(this.#run.watch.follower, this.#run.call, this.#worker, work);
   }
 
   /** Shows that the call goes on without the hook. @throws the errors of `skipAfter` */
   skip(error: unknown): void {
-    this.#run.stages.push(this.skipAfter(error));
+    this.#run.journal.addStage(this.skipAfter(error));
   }
 }

@@ -1,5 +1,5 @@
-import type { FollowedWork } from '../../telemetry/follow.ts';
-import type { CallRun } from '../call/run.ts';
+import type { Call } from '../../call/call.ts';
+import type { FollowedWork, SafeFollower } from '../../telemetry/follow.ts';
 
 type Worker = Pick<FollowedWork, 'kind' | 'name' | 'hook' | 'callId'>;
 
@@ -10,7 +10,8 @@ type Worker = Pick<FollowedWork, 'kind' | 'name' | 'hook' | 'callId'>;
  * @throws the error of the work
  */
 export function followed<T>(
-  { follower, call: { time } }: Pick<CallRun, 'follower' | 'call'>,
+  follower: SafeFollower | null,
+  { time }: Pick<Call, 'time'>,
   worker: Worker,
   work: () => T | Promise<T>,
   isFailure: (made: T) => boolean = () => false,

@@ -35,7 +35,7 @@ function listOf(given: readonly ResponseStep[]): readonly ResponseStep[] {
   throw new TypeError('steps: expected a list of steps');
 }
 
-function inTime({ call }: CallRun, step: ResponseStep, asked: HookOfCall): ResponseStep {
+function inTime({ call }: Pick<CallRun, 'call'>, step: ResponseStep, asked: HookOfCall): ResponseStep {
   return {
     isAsync: true,
     push(chunk) {
@@ -92,7 +92,7 @@ type Released = ReturnType<ResponseStep['push']>;
  * response to its end, or to the failure of a step.
  */
 function followedSteps(
-  { follower, call }: Pick<CallRun, 'follower' | 'call'>,
+  { watch: { follower }, call }: Pick<CallRun, 'watch' | 'call'>,
   { id: name, isGuardrail }: Pick<ActiveHook, 'id' | 'isGuardrail'>,
   steps: readonly ResponseStep[],
 ): readonly ResponseStep[] {

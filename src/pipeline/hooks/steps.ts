@@ -20,16 +20,17 @@ const none: readonly ResponseStep[] = [];
  */
 export function stepsOf(run: CallRun, ask: Ask): readonly ResponseStep[] {
   const steps = actingSteps(run, ask);
-  return run.capture === null ? steps : [...steps, run.capture.step];
+  const last = run.watch.step;
+  return last === null ? steps : [...steps, last];
 }
 
 /**
  * true: citations of a text may come after the text has ended. The annotations of guardrails then stand by themselves.
  */
-export function mayCiteLate({ deps, hooks, annotations, foundPages }: CallRun, ask: Ask): boolean {
+export function mayCiteLate({ deps, hooks, journal }: Pick<CallRun, 'deps' | 'hooks' | 'journal'>, ask: Ask): boolean {
   return (
-    annotations.length > 0 ||
-    foundPages.length > 0 ||
+    journal.hasAnnotations ||
+    journal.foundPages.length > 0 ||
     hooks.some(({ isGuardrail, hooks: { wrap, steps } }) => !isGuardrail && (wrap ?? steps) !== undefined) ||
     (deps.searchEngines.length > 0 && mayUseServerTools(deps, ask))
   );
@@ -40,7 +41,7 @@ function mayUseServerTools(deps: CallRun['deps'], ask: Ask): boolean {
 }
 
 function actingSteps(run: CallRun, ask: Ask): readonly ResponseStep[] {
-  const { deps, hooks, annotations, foundPages } = run;
+  const { deps, hooks, journal } = run;
   const hides = hidesReasoning(ask.request);
   const mayUseTools = mayUseServerTools(deps, ask);
   if (hooks.length === 0 && !mayUseTools) return hides ? [withoutReasoning()] : none;
@@ -52,17 +53,17 @@ function actingSteps(run: CallRun, ask: Ask): readonly ResponseStep[] {
   const guarding = stepsFor(true);
   const mayAnnotate =
     mayUseTools ||
-    annotations.length > 0 ||
-    foundPages.length > 0 ||
+    journal.hasAnnotations ||
+    journal.foundPages.length > 0 ||
     hooks.some(({ hooks: { wrap, steps } }) => wrap || steps);
   const sources = {
-    found: foundPages,
+    found: journal.foundPages,
     mayFindMore: mayUseTools && deps.searchEngines.length > 0,
     mostCharacters: deps.citationCharacters,
   };
   return [
     ...stepsFor(false),
-    ...(mayAnnotate ? [annotate(annotations, sources)] : []),
+    ...(mayAnnotate ? [annotate(() => journal.takeAnnotations(), sources)] : []),
     ...(hides ? [withoutReasoning()] : []),
     ...guarding,
     ...(guarding.length > 0 ? [withoutUnseen] : []),

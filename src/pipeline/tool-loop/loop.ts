@@ -12,6 +12,7 @@ import type { ChatChunk } from '../../schema/chat/chunk.ts';
 import type { CallRun } from '../call/run.ts';
 import { generate } from '../generate.ts';
 import { followed } from '../hooks/followed.ts';
+import { contextOf } from '../hooks/plugin-context.ts';
 import type { Offer, OfferedTool } from '../server-tools/offer.ts';
 import { checkOffered } from '../server-tools/operator-services.ts';
 import { argumentsOf } from './arguments.ts';
@@ -165,7 +166,7 @@ class Loop {
     this.#tools = tools;
     this.#stopWhen = stopWhen;
     this.#ask = ask;
-    this.stage = new LoopStage(run);
+    this.stage = new LoopStage(run.journal);
     this.#callsLeft = ask.maxToolCalls ?? Number.POSITIVE_INFINITY;
     this.saysSo = (ask.request.response_format?.type ?? 'text') === 'text';
     this.#items = run.call.ask.native === null ? null : new CallItems((call) => this.#toolOf(call).tool);
@@ -230,7 +231,7 @@ class Loop {
     const { tool, settings } = this.#toolOf(call);
     const worker = { kind: 'server_tool', name: tool.name, hook: null, callId: call.id } as const;
     const run = () => this.#textOf(tool, settings, call.function.arguments, this.stage.runs(tool.name, log));
-    const outcome = await followed(this.#run, worker, run, ({ hasFailed }) => hasFailed);
+    const outcome = await followed(this.#run.watch.follower, this.#run.call, worker, run, ({ hasFailed }) => hasFailed);
     const { text: content } = outcome;
     if (this.#items !== null) this.#outcomes.set(call, outcome);
     return { role: 'tool', tool_call_id: call.id, content };
@@ -243,7 +244,7 @@ class Loop {
     const signals = [call.signal, this.#cancelled];
     const limits = { timeoutMs: deps.timeouts.serverToolMs, signals, late: () => new Error('too slow') };
     try {
-      const context = { ...this.#run.contextOf(this.#ask, ofModel, use), settings };
+      const context = { ...contextOf(this.#run, this.#ask, ofModel, use), settings };
       const search = async (request: SearchRequest) => {
         const found = await context.search(request);
         use.sources.push(...found.results.map(({ url }) => url));

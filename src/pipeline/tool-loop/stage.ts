@@ -1,7 +1,7 @@
 import { nanoToUsd } from '../../base/money.ts';
 import type { GenerationLog, ServerToolUse } from '../../call/generation.ts';
 import type { PipelineStage } from '../../schema/chat/envelope.ts';
-import type { CallRun } from '../call/run.ts';
+import type { CallJournal } from '../call/journal.ts';
 
 /** A server tool that runs, or has run. */
 export interface OpenUse extends ServerToolUse {
@@ -14,7 +14,7 @@ export interface OpenUse extends ServerToolUse {
  * also where the response then fails. It is written when somebody reads it: the cost of a tool may be known later.
  */
 export class LoopStage {
-  readonly #run: Pick<CallRun, 'toolCalls' | 'stages'>;
+  readonly #journal: CallJournal;
   readonly #uses: OpenUse[] = [];
   #isShown = false;
   /** Responses of the model. */
@@ -22,24 +22,24 @@ export class LoopStage {
   /** The condition that has stopped the loop while the model wanted to go on; null: none has. */
   stopped: string | null = null;
 
-  constructor(run: Pick<CallRun, 'toolCalls' | 'stages'>) {
-    this.#run = run;
+  constructor(journal: CallJournal) {
+    this.#journal = journal;
   }
 
   /** Notes the end of a response of the model. @param calls  the number of calls of server tools in it */
   ended(calls: number): void {
     this.steps++;
-    this.#run.toolCalls.requested += calls;
+    this.#journal.noteToolCalls(calls);
     if (calls === 0 || this.#isShown) return;
     this.#isShown = true;
-    this.#run.stages.push(this.#shown);
+    this.#journal.addStage(this.#shown);
   }
 
   /** Notes that a tool begins to run. @param log  the log of the response in which it was called */
   runs(name: string, log: GenerationLog): OpenUse {
     const use: OpenUse = { name, nanoUsd: 0, sources: [] };
     this.#uses.push(use);
-    this.#run.toolCalls.executed++;
+    this.#journal.noteToolRun();
     (log.serverTools as ServerToolUse[]).push(use);
     return use;
   }
