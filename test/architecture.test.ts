@@ -126,6 +126,7 @@ const subjectFolders: readonly string[] = [
   'src/http',
   'src/operations',
   'src/pipeline',
+  'src/plugins',
   'src/pricing',
   'src/providers',
   'src/routing',

@@ -4,10 +4,10 @@ import { comparisonFormat } from './comparison.ts';
 import { depthHeaders } from './depth.ts';
 import type { PanelTools } from './settings.ts';
 
-/** What all requests of the plugin say beside the chat request. */
+/** The settings of all requests of the plugin, beside the chat request. */
 const ofFusion = { headers: depthHeaders, takesTurns: true } as const;
 
-/** Who pays, who may serve, and whose request it is: for every generation. */
+/** The fields of every generation: who pays, which providers may serve, and who makes the request. */
 const sharedFields = [
   'provider',
   'plugins',
@@ -20,7 +20,7 @@ const sharedFields = [
   'safety_identifier',
 ] as const;
 
-/** How a model is to think and how much it may say: for the answers too. */
+/** The fields of the answers as well: how much a model has to think, and how much it may write. */
 const answerFields = [
   ...sharedFields,
   'max_tokens',
@@ -43,8 +43,8 @@ const answerFields = [
 ] as const;
 
 /**
- * The question for one analysis model: the conversation, and server tools. The tools of the request, the form of the
- * response and everything that shapes the client's response are for the writer.
+ * Makes the question for one analysis model: the conversation, and server tools. The tools of the request, the form of
+ * the response and everything that shapes the client's response are for the writer.
  */
 export function panelRequest(
   request: ChatRequest,
@@ -57,7 +57,7 @@ export function panelRequest(
     : { ...ofItsOwn({ ...asked, tools: [...tools] }), maxToolCalls: maxCalls };
 }
 
-/** The question for the judge. @param isForm  false: without a `response_format` */
+/** Makes the question for the judge. @param isForm  false: without a `response_format` */
 export function judgeRequest(
   request: ChatRequest,
   model: string,
@@ -74,11 +74,11 @@ export function judgeRequest(
   });
 }
 
-/** The request that the client gets the response of: its own, with what was found out and another model. */
+/** Makes the request whose response the client gets: its own, with the findings and another model. */
 export function finalRequest(request: ChatRequest, model: string, prompt: string): Revision {
   const { models: _models, route: _route, ...rest } = request;
   const { messages } = request;
-  // What the response is to begin with stays behind everything.
+  // The beginning of the response, which the request gives, stays behind everything.
   let end = messages.length;
   while (end > 0 && messages[end - 1]?.role === 'assistant') end--;
   const briefed: ChatMessage[] = [...messages.slice(0, end), { role: 'user', content: prompt }, ...messages.slice(end)];
@@ -92,12 +92,15 @@ function picked(request: ChatRequest, fields: readonly string[]): Partial<ChatRe
   return some;
 }
 
-/** A chat request of its own: what the client said in its own format, such as tools of a provider, is not in it. */
+/**
+ * Makes a chat request of its own, without the parts that the client wrote in its own format, such as tools of a
+ * provider.
+ */
 function ofItsOwn(request: ChatRequest): Revision {
   return { request, native: null, ...ofFusion };
 }
 
-/** Providers refuse calls of tools and their results in a request without tools: they become text. */
+/** Makes text of calls of tools and their results: providers refuse them in a request without tools. */
 function withoutCalls(messages: readonly ChatMessage[]): ChatMessage[] {
   return messages.map((message) => {
     if (message.role === 'tool') {
