@@ -122,6 +122,7 @@ const subjectFolders: readonly string[] = [
   'src/catalog',
   'src/documents',
   'src/fetching',
+  'src/formats',
   'src/guardrails',
   'src/http',
   'src/operations',
