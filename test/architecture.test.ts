@@ -120,6 +120,7 @@ const subjectFolders: readonly string[] = [
   'src/base',
   'src/call',
   'src/catalog',
+  'src/dialects',
   'src/documents',
   'src/fetching',
   'src/formats',

@@ -1,4 +1,4 @@
-/** Fields of a request that speak to the gateway, which acts on them itself: no provider is meant. */
+/** Fields of a request that speak to the gateway, which acts on them itself. They are for no provider. */
 export const gatewayFields: readonly string[] = [
   'model',
   'models',
