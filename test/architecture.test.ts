@@ -118,13 +118,17 @@ const mayNameProviders: Record<string, string> = {
 const subjectFolders: readonly string[] = [
   'adapters',
   'src/base',
+  'src/call',
   'src/catalog',
+  'src/dialects',
   'src/documents',
   'src/fetching',
+  'src/formats',
   'src/guardrails',
   'src/http',
   'src/operations',
   'src/pipeline',
+  'src/plugins',
   'src/pricing',
   'src/providers',
   'src/routing',
@@ -335,7 +339,7 @@ describe('a violation is reported:', () => {
   it.each(['/** What a call costs. */', '/**\n * Whether it is over.\n */', '  /** How long a key lives. */'])(
     'a docstring without its subject: %s',
     (docstring) => {
-      const files = { 'src/base/b.ts': `const a = 1;\n${docstring}\nexport const b = a;`, 'src/call/c.ts': docstring };
+      const files = { 'src/base/b.ts': `const a = 1;\n${docstring}\nexport const b = a;`, 'src/later/c.ts': docstring };
       expect(findWithoutSubject(files)).toEqual([
         'src/base/b.ts:2 has a docstring that does not begin with its subject',
       ]);

@@ -1,12 +1,12 @@
 import { GatewayError } from '../base/errors.ts';
 
-/** Why a call was stopped from outside. */
+/** The reason why a call was stopped from outside. */
 export type AbortCause =
-  /** the client closed its connection or cancelled the body */
+  /** The client closed its connection or cancelled the body. */
   | 'client_left'
-  /** the request took longer than its total time limit */
+  /** The request took longer than its total time limit. */
   | 'deadline'
-  /** the gateway is being closed */
+  /** The gateway is being closed. */
   | 'closing';
 
 export class CallAborted extends Error {

@@ -2,9 +2,11 @@ import { isSame } from '../base/same.ts';
 import type { ChatRequest } from '../schema/chat/chat.ts';
 import type { Native } from './native.ts';
 
-/** A request on its way through the pipeline, whole: the chat request, and all that a chat request cannot say. */
+/**
+ * A complete request on its way through the pipeline: the chat request, and everything that a chat request cannot hold.
+ */
 export interface Ask {
-  /** What is asked for. */
+  /** The kind of the request. */
   readonly task: 'chat';
   /** The request as a chat request. */
   readonly request: ChatRequest;
@@ -25,14 +27,16 @@ export interface Ask {
   readonly askedFor: readonly ChatRequest[];
 }
 
-/** A request that a hook makes, with what the chat request in it cannot say. Absent fields stay as they were. */
+/**
+ * A request that a hook makes, with the parts that the chat request in it cannot hold. Absent fields stay as they were.
+ */
 export interface Revision
   extends Partial<Pick<Ask, 'native' | 'headers' | 'takesTurns' | 'searchesNatively' | 'maxToolCalls'>> {
   /** The new chat request. */
   readonly request: ChatRequest;
 }
 
-/** A chat request, which is paired anew with what the client said in its own format, or a request with all of that. */
+/** A chat request, which is paired anew with the client's request in its own format, or a request with all of that. */
 export type Revised = ChatRequest | Revision;
 
 /** The headers of a request that no plugin gave any. */
@@ -52,14 +56,15 @@ export function askOf(request: ChatRequest, native: Native | null = null): Ask {
   };
 }
 
-/** Whether a hook returned a revision, and not a chat request: a chat request has messages at its top level. */
+/** true: a hook returned a revision, and not a chat request. A chat request has messages at its top level. */
 function isRevision(made: Revised): made is Revision {
   return !('messages' in made);
 }
 
 /**
- * The ask with what a hook has made of its request. A chat request alone is paired with what the client said: a message
- * or tool that is the same as before, though in another object, keeps what it was made of.
+ * Returns the ask with the request that a hook has made. A chat request alone is paired with the client's request in
+ * its own format: a message or tool that is the same as before, though in another object, keeps the items that it was
+ * made of.
  */
 export function revised(ask: Ask, made: Revised): Ask {
   if (!isRevision(made)) return withRequest(ask, made);
@@ -74,7 +79,7 @@ export function revised(ask: Ask, made: Revised): Ask {
   };
 }
 
-/** The ask with another chat request, paired anew with what the client said in its own format. */
+/** Returns the ask with another chat request, paired anew with the client's request in its own format. */
 export function withRequest(ask: Ask, request: ChatRequest): Ask {
   if (request === ask.request) return ask;
   return { ...ask, request, native: ask.native === null ? null : paired(ask.native, ask.request, request) };
@@ -104,9 +109,9 @@ function placeOf(places: readonly (number | null)[], wanted: number): number | n
 }
 
 /**
- * The place that each object had before; null: it is new, or changed. Objects are known by their identity. Those that are
- * left over are compared by what they hold, from the front and then from the end: a plugin may have copied all of them,
- * and added or changed some.
+ * Returns the place that each object had before; null: it is new, or changed. Objects are known by their identity. The
+ * other objects are compared by their contents, from the front and then from the end: a plugin may have copied all of
+ * them, and added or changed some.
  */
 function placesBefore(before: readonly object[], after: readonly object[]): (number | null)[] {
   const known = new Map<object, number>();

@@ -6,22 +6,22 @@ import type { Ask } from './ask.ts';
 import type { ResponseEncoder } from './response-encoder.ts';
 import type { WorkspaceId } from './workspace.ts';
 
-/** What a caller may do: ask models, or manage workspaces, keys and budgets. */
+/** The rights of a caller: to ask models, or to manage workspaces, keys and budgets. */
 export type Permission = 'inference' | 'management';
 
 /** A spending limit of one api key. */
 export interface KeyLimit {
   /** Integer nano-USD. */
   limitNanoUsd: number;
-  /** When the limit starts anew; `lifetime`: never. */
+  /** The interval after which the limit starts anew; `lifetime`: never. */
   interval: 'daily' | 'weekly' | 'monthly' | 'lifetime';
-  /** true: what goes through the workspace's BYOK credentials counts as well. */
+  /** true: requests with the workspace's BYOK credentials count as well. */
   includesByok: boolean;
 }
 
 /** The limit for one window of an interval. */
 export interface BudgetLimit {
-  /** When the limit starts anew; `lifetime`: never. */
+  /** The interval after which the limit starts anew; `lifetime`: never. */
   interval: KeyLimit['interval'];
   /** Integer nano-USD. */
   limitNanoUsd: number;
@@ -33,13 +33,13 @@ export interface BudgetLimit {
 export interface AllowedModels {
   /** Slugs; `*` stands for any characters. */
   patterns: readonly string[];
-  /** Whether a slug, without suffixes, fits one of them. */
+  /** Tells whether a slug, without suffixes, fits one of the patterns. */
   allows: (modelSlug: string) => boolean;
 }
 
-/** Who asks, as authentication found out. */
+/** The party that makes the request, as authentication has found it. */
 export interface Caller {
-  /** What the caller may do. */
+  /** The rights of the caller. */
   permissions: readonly Permission[];
   /** SHA-256 of the api key, hex; null where the host app authenticates its own users. */
   apiKeyHash: string | null;
@@ -47,9 +47,9 @@ export interface Caller {
    * The workspace whose budgets and credentials the request uses. A management request that names none means this one.
    */
   workspaceId: WorkspaceId;
-  /** true: may manage every workspace. false: may manage this one, and sees no other. */
+  /** true: the caller may manage every workspace. false: it may manage this one, and sees no other. */
   managesAll: boolean;
-  /** true: its requests use BYOK credentials alone; absent: the workspace says so. */
+  /** true: its requests use BYOK credentials alone; absent: the setting of the workspace counts. */
   isByokOnly?: boolean;
   /** The spending limit of this api key; null: only the workspace's budgets count. */
   keyLimit: KeyLimit | null;
@@ -69,24 +69,24 @@ export interface Call {
   id: string;
   /** Name of the operation, such as `createChatCompletion`. */
   operation: string;
-  /** The request as it came, with what it says in the client's own format. */
+  /** The request as it came, with the parts in the client's own format. */
   ask: Ask;
   /** The chat request of `ask`. */
   readonly request: ChatRequest;
   /** true: the request is long: the work on it is done in several turns of the event loop, so that others have theirs. */
   isLong: boolean;
-  /** Who asks. */
+  /** The party that makes the request. */
   caller: Caller;
   /** Aborted when the client leaves or the request's time is up; its reason is a `CallAborted`. */
   signal: StopSignal;
   /**
-   * Of this call: the time of day when it arrived, and what has passed since. All its times are by it, so that each
-   * difference is how long something took, also where the time of day is set meanwhile.
+   * The clock of this call: the time of day when it arrived, plus the time that has passed since. All its times are by
+   * this clock, so that a difference of two is always a duration, also where the time of day is set meanwhile.
    */
   time: Pick<Clock, 'now'>;
-  /** Epoch ms: when the request arrived. */
+  /** Epoch ms: the time when the request arrived. */
   receivedAtMs: number;
-  /** When the caller was known, epoch ms. */
+  /** Epoch ms: the time when the caller was known. */
   authenticatedAtMs: number;
   /** Unix seconds: `created` in results and chunks. */
   created: number;
@@ -109,8 +109,8 @@ export interface Call {
   readonly header?: (name: string) => string | null;
 }
 
-/** The call as if another request had come, for those who only plan. */
+/** Returns the call as if another request had come, for parts that only plan. */
 export function callFor(call: Call, ask: Ask): Call {
-  // A method of a class is in no copy.
+  // The method of a class would not be in the copy.
   return { ...call, ask, request: ask.request, header: (name) => call.header?.(name) ?? null };
 }

@@ -7,9 +7,11 @@ export interface ByokCredential {
   id: string;
   /** Slug of the credential's provider. */
   provider: string;
-  /** true: it is not used: it lacks something, or the gateway sends its provider no credentials of workspaces. */
+  /**
+   * true: the credential is not used. It lacks a part, or the gateway sends its provider no credentials of workspaces.
+   */
   isRefused?: true;
-  /** What its provider needs and it has not, with what is expected. */
+  /** The part that its provider needs and it does not have, with the expected form. */
   lacks?: string;
   /** true: used only after all other credentials of the provider, the operator's included. */
   isFallback: boolean;
@@ -32,7 +34,7 @@ export interface Percentiles {
 export interface HealthView {
   /** End of the cooldown, epoch ms; undefined: no cooldown. */
   cooldownUntil(key: string): number | undefined;
-  /** Whether a large share of the attempts in the last 30 s failed. */
+  /** true: a large share of the attempts in the last 30 s failed. */
   hasOutage(key: string): boolean;
   /** Time to first token in ms, over 5 min; null: too few streams. */
   latency(key: string): Percentiles | null;
@@ -45,7 +47,10 @@ export interface HealthView {
 /** The data that a plan is made from. All of it is read before planning, so that planning does no I/O. */
 export interface Facts {
   health: HealthView;
-  /** In [0, 1), for the weighted random choice. Requests of a conversation with a sticky key get the same numbers. */
+  /**
+   * Returns a number from 0 up to, but not including, 1, for the weighted random choice. Requests of a conversation
+   * with a sticky key get the same numbers.
+   */
   random: () => number;
   /** Key (see `endpointKey`) of the endpoint that served the conversation last with this model; null: none is known. */
   pinned: (modelSlug: string) => string | null;
@@ -55,38 +60,38 @@ export interface Facts {
   usableProviders: ReadonlySet<string>;
   /** Providers that the operator keeps to other workspaces, where this one uses BYOK credentials alone. */
   withheldProviders?: ReadonlySet<string> | undefined;
-  /** In the order in which the credentials are used. */
+  /** The credentials, in the order in which they are used. */
   byokCredentials: readonly ByokCredential[];
   workspaceId: WorkspaceId;
   apiKeyHash: string | null;
-  /** How hard the request is by the host app's own scorer, 0 to 1; absent: `service/auto` rates it itself. */
+  /** The difficulty of the request by the host app's own scorer, 0 to 1; absent: `service/auto` rates it itself. */
   difficulty?: number;
-  /** Whether the caller may use a model, by its slug; null: all of them. */
+  /** Tells whether the caller may use a model, by its slug; null: it may use all of them. */
   mayUseModel?: ((modelSlug: string) => boolean) | null;
-  /** Of a prompt that is too long; absent: it is sent as it is. */
+  /** The rules for a prompt that is too long; absent: the prompt is sent as it is. */
   shortening?: Shortening;
-  /** What guardrails leave of the endpoints; absent: all of them. */
+  /** The rules of guardrails for endpoints; absent: there are none. */
   imposed?: ImposedRouting | null;
   nowMs: number;
 }
 
-/** Which endpoints get a prompt that is too long in a shorter form. */
+/** The endpoints that get a prompt that is too long in a shorter form. */
 export interface Shortening {
-  /** The request asks for it: a context that holds half of the prompt will do. */
+  /** true: the request asks for it. A context that holds half of the prompt is large enough. */
   isAsked: boolean;
-  /** Whether an endpoint does. */
+  /** Tells whether an endpoint gets it in a shorter form. */
   isFor(endpoint: Endpoint): boolean;
 }
 
-/** What guardrails allow, whatever the request prefers. */
+/** The rules of guardrails, which overrule the preferences of the request. */
 export interface ImposedRouting {
-  /** Whether a model may be used, by its slug; null: all of them. */
+  /** Tells whether a model may be used, by its slug; null: all may be. */
   readonly mayUseModel: ((modelSlug: string) => boolean) | null;
-  /** Whether an endpoint may not serve. */
+  /** Tells whether an endpoint may not serve. */
   refuses(endpoint: Endpoint): boolean;
 }
 
-/** Which providers a workspace may use with the operator's credentials. */
+/** Returns the providers that a workspace may use with the operator's credentials. */
 export function operatorsProviders(
   usable: ReadonlySet<string>,
   isByokOnly: boolean,
@@ -114,7 +119,7 @@ export function healthKey(endpoint: Endpoint, credential: CredentialRef): string
   return key;
 }
 
-/** Cached for the same reason as `endpointKeys`. */
+/** The health keys, cached for the same reason as `endpointKeys`. */
 const healthKeys = new WeakMap<CredentialRef, Map<Endpoint, string>>();
 
 /** Names an endpoint in the health data. Variants and tiers of one model have keys of their own. */

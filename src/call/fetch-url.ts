@@ -1,22 +1,22 @@
 /** A page or a file that was fetched. */
 export interface FetchedFile {
-  /** Where it was found, after redirects. */
+  /** The URL where the file was found, after redirects. */
   url: string;
-  /** Lower case, without parameters, such as `text/html`; '' where the server does not say. */
+  /** The media type in lower case, without parameters, such as `text/html`; '' where the server names none. */
   mediaType: string;
-  /** As the server says, such as `utf-8`; null: it does not say. */
+  /** The character set that the server names, such as `utf-8`; null: it names none. */
   charset: string | null;
-  /** Decompressed. */
+  /** The bytes, decompressed. */
   bytes: Uint8Array;
 }
 
-/** What the receiver of a file can take. */
+/** The conditions that a fetched file has to meet. */
 export interface FetchUrlOptions {
   /** The most bytes, after decompression. */
   maxBytes: number;
   /** Media types such as `text/html`, or `text/*`. Absent: any. */
   mediaTypes?: readonly string[];
-  /** Is asked for the URL and for every redirect. Absent: all. */
+  /** Called with the URL and with every redirect. Absent: all are allowed. */
   isAllowed?: (url: URL) => boolean;
   /** Ends the fetch, and closes its connection. */
   signal: AbortSignal;
@@ -24,11 +24,11 @@ export interface FetchUrlOptions {
 
 /**
  * Fetches a URL that a caller or a model chose. Only http and https, and only public addresses, on every redirect.
- * @throws FetchRefused saying why; the reason of the signal
+ * @throws FetchRefused with the reason; the reason of the signal
  */
 export type FetchUrl = (url: string, options: FetchUrlOptions) => Promise<FetchedFile>;
 
-/** Why a URL was not fetched. What is not public and what does not exist look the same. */
+/** The reason why a URL was not fetched. An address that is not public and one that does not exist look the same. */
 export type FetchFault =
   | 'url'
   | 'host'
@@ -54,11 +54,11 @@ const messages: Record<FetchFault, string> = {
   unavailable: 'this gateway fetches no URLs',
 };
 
-/** A URL that was not fetched. The message is fit to be shown: it says nothing of addresses. */
+/** The refusal of a URL that was not fetched. The message may be shown: it holds no addresses. */
 export class FetchRefused extends Error {
   /** The name of the class. */
   override readonly name = 'FetchRefused';
-  /** Why the URL was not fetched. */
+  /** The reason why the URL was not fetched. */
   readonly fault: FetchFault;
 
   constructor(fault: FetchFault, options?: ErrorOptions) {

@@ -17,83 +17,84 @@ import type { FoundPages, SearchRequest } from './search.ts';
 export type Generate = (request: Revised) => Promise<Generation>;
 
 /**
- * Stands between the generations and the client. Sees every chunk in order, may hold chunks back and release them
- * later. A complete response goes through the same step, as chunks. What a step throws ends the response with an error:
- * a GatewayError as it is, anything else as an internal error.
+ * A step between the generations and the client. It sees every chunk in order, may hold chunks back and release them
+ * later. A complete response goes through the same step, as chunks. An error that a step throws ends the response: a
+ * GatewayError as it is, any other error as an internal error.
  */
 export interface ResponseStep {
-  /** Takes one chunk. @returns what goes on to the client now, possibly nothing. Must not change the chunk. */
+  /** Takes one chunk, which it must not change. @returns the chunks that go on to the client now, possibly none */
   push(chunk: ChatChunk): readonly ChatChunk[] | Promise<readonly ChatChunk[]>;
   /**
-   * Is called once, after the last chunk, also where the client has left or another step has refused the response.
-   * @returns what was held back; nobody gets it where the response was not delivered to its end
+   * Called once, after the last chunk, also where the client has left or another step has refused the response.
+   * @returns the chunks that were held back; nobody gets them where the response was not delivered to its end
    */
   end?(end: ResponseEnd): readonly ChatChunk[] | Promise<readonly ChatChunk[]>;
-  /** true: `push` or `end` may return a promise. Default false: waiting for nothing is faster. */
+  /** true: `push` or `end` may return a promise. Default false, which is faster. */
   readonly isAsync?: boolean;
 }
 
 /** Money that is held for something that a plugin pays for. */
 export interface Expense {
-  /** Books what it cost, integer nano-USD. The first call counts; what is never settled is booked as it was held. */
+  /**
+   * Books the cost, integer nano-USD. The first call counts; an amount that is never settled is booked as it was held.
+   */
   settle(nanoUsd: number): void;
 }
 
-/** What a plugin may know of a model. */
+/** The facts of a model that a plugin may know. */
 export interface NamedModel {
-  /** `author/model`. */
+  /** The slug, `author/model`. */
   readonly slug: string;
   /** Tokens of prompt and response together; absent: not known. */
   readonly contextLength?: number;
-  /** What it takes, such as `text`, `image` and `file`; absent: not known. */
+  /** The kinds of content that it takes, such as `text`, `image` and `file`; absent: not known. */
   readonly inputModalities?: readonly string[];
-  /** What it makes; absent: not known. */
+  /** The kinds of content that it makes; absent: not known. */
   readonly outputModalities?: readonly string[];
 }
 
-/** What a plugin knows where nothing is generated: the explain operations ask it too. */
+/** The facts that a plugin has where nothing is generated: the explain operations ask it too. */
 export interface PlanningContext<Options = unknown> {
-  /** What the request says of this plugin, checked by `options`; `{}` where it says nothing. */
+  /** The settings of this plugin in the request, checked by `options`; `{}` where there are none. */
   readonly options: Options;
   /**
-   * Whether the request asks for the plugin: it names it, or one of its models has the variant of the plugin. false: the
-   * plugin acts by `isDefault` or `actsOn`; so does a guardrail.
+   * true: the request asks for the plugin, by its name or by its variant of one of the models. false: the plugin acts
+   * by `isDefault` or `actsOn`; so does a guardrail.
    */
   readonly isAsked: boolean;
   /** The client call: its id, the request as it came, the caller, and a signal. */
   readonly call: Call;
   /**
-   * What the request that the hook is given says in the client's own wire format, and a chat request has no place for,
-   * such as the items of a Responses request; null: the client sent a chat request. A hook that changes it returns a
-   * `Revision`.
+   * The parts of the hook's request in the client's own wire format that a chat request has no place for, such as the
+   * items of a Responses request; null: the client sent a chat request. A hook that changes them returns a `Revision`.
    */
   readonly native: Native | null;
   /**
-   * How a generation of this request would be routed now. No provider is asked, and no money is held.
-   * @throws GatewayError as `generate` does before it calls a provider: invalid_request (400) for a model that does not
-   *         exist, not_found (404) where no endpoint may serve, unavailable (503)
+   * Returns the route that a generation of this request would take now. Asks no provider, and holds no money.
+   * @throws GatewayError that `generate` throws before it calls a provider: invalid_request (400) for a model that does
+   * not exist, not_found (404) where no endpoint may serve, unavailable (503)
    */
   plan(request: Revised): Promise<Plan>;
   /**
-   * What `search` would cost at most, integer nano-USD.
-   * @throws GatewayError invalid_request (400) as `search` would
+   * Returns the highest cost of `search`, integer nano-USD.
+   * @throws GatewayError invalid_request (400) that `search` would throw
    */
   priceOfSearch(request: SearchRequest): number;
   /**
-   * Asks whether a service that the operator pays may be used for the call. `search` and `hold` ask it by themselves.
-   * @param service  for the message, such as `web search`
+   * Checks that a service that the operator pays may be used for the call. `search` and `hold` check it by themselves.
+   * @param service  the name in the message, such as `web search`
    * @throws GatewayError permission_denied (403) where the workspace uses its own credentials alone
    */
   checkOperatorServices(service: string): Promise<void>;
   /**
-   * Asks whether the server tools of a request can be offered to a model for the call.
+   * Checks that the server tools of a request can be offered to a model for the call.
    * @throws GatewayError invalid_request (400) for a tool that this gateway does not have, and for wrong parameters;
-   *         permission_denied (403) for a service of the operator, as `checkOperatorServices`
+   * permission_denied (403) for a service of the operator, like `checkOperatorServices`
    */
   checkServerTools(request: Pick<ChatRequest, 'tools'>): Promise<void>;
   /**
-   * Shows a stage in `service_metadata.pipeline` and in the record. In `foresee`: what the plugin would do, with the
-   * highest price as `cost_usd`, for `pipeline` of the explanation.
+   * Shows a stage in `service_metadata.pipeline` and in the record. In `foresee`, the stage tells the act that the
+   * plugin would do, with the highest price as `cost_usd`, for `pipeline` of the explanation.
    */
   addStage(stage: PipelineStage): void;
   /** Aborted when the client leaves, when the call's time is up, and when the hook has had its own time. */
@@ -102,15 +103,15 @@ export interface PlanningContext<Options = unknown> {
 
 /** A generation that a plugin would ask for. */
 export interface ForeseenGeneration {
-  /** What it is for, such as `analysis`. */
+  /** The purpose of the generation, such as `analysis`. */
   purpose: string;
   /** The longest request that the plugin could make for it. */
   request: Revised;
 }
 
-/** What a plugin knows of the client call it acts on, and what it may add to it. */
+/** The facts that a plugin has of the client call it acts on, and the things that it may add to it. */
 export interface PluginContext<Options = unknown> extends PlanningContext<Options> {
-  /** Every generation of the call so far, in the order they began; those that failed too. */
+  /** Every generation of the call so far, also the failed ones, in the order they began. */
   readonly generations: readonly GenerationLog[];
   /** Adds annotations, such as `url_citation`, to the message of the first choice, before its end. */
   addAnnotations(annotations: readonly { type: string; [field: string]: unknown }[]): void;
@@ -141,25 +142,25 @@ export interface PluginContext<Options = unknown> extends PlanningContext<Option
 }
 
 /**
- * All hooks are optional. A hook that throws fails the call: a GatewayError as it is, anything else with 500. A hook that
- * takes longer than `timeouts.pluginMs` fails it with 504. `onError` of a plugin may say otherwise.
+ * The hooks of a plugin; all are optional. A hook that throws fails the call: a GatewayError as it is, any other error
+ * with 500. A hook that takes longer than `timeouts.pluginMs` fails it with 504. `onError` of a plugin may change that.
  */
 export interface PluginHooks<Options = unknown> {
   /**
-   * Changes the request before it is routed, or refuses it by throwing a GatewayError. Returns a new request; a `Revision`
-   * where it changes what `context.native` says as well.
+   * Changes the request before it is routed, or refuses it by throwing a GatewayError. Returns a new request; a
+   * `Revision` where it also changes `context.native`.
    */
   before?(request: ChatRequest, context: PluginContext<Options>): Revised | Promise<Revised>;
-  /** Changes the request of one planned attempt: `target` says which model, and how long its context is. */
+  /** Changes the request of one planned attempt. `target` holds the model, and the length of its context. */
   prepare?(request: ChatRequest, target: Target, context: PluginContext<Options>): Revised | Promise<Revised>;
-  /** Goes around `generate`: calls it once, several times, several times at once, or not at all. */
+  /** Wraps `generate`: calls it once, several times, several times at once, or not at all. */
   wrap?(generate: Generate, request: ChatRequest, context: PluginContext<Options>): Promise<ModelResponse>;
   /**
-   * What `wrap` would generate of a request, for the explain operations: nothing is called. The last is what the client
-   * gets, and needs at least one of the others. One alone: the request as the plugin would change it. Absent, or empty:
-   * the request is explained as it is.
+   * Returns the generations that `wrap` would make of a request, for the explain operations; calls nothing. The last
+   * one is the response to the client, and needs at least one of the others. One alone: the request as the plugin would
+   * change it. Absent, or empty: the request is explained as it is.
    */
   foresee?(request: ChatRequest, context: PlanningContext<Options>): Promise<readonly ForeseenGeneration[]>;
-  /** Steps that the response goes through, in this order. Asked once for each client call. */
+  /** Returns the steps that the response goes through, in this order. Called once for each client call. */
   steps?(context: PluginContext<Options>): readonly ResponseStep[];
 }

@@ -1,28 +1,31 @@
 /** Prices of tokens in pico-USD (1e-12 USD). They are integers, so that a price per token is exact. */
 export interface TokenPricing {
-  /** Per prompt token for which no other price applies. */
+  /** The price of a prompt token for which no other price applies. */
   promptPicoUsd: number;
-  /** Per completion token for which no other price applies. */
+  /** The price of a completion token for which no other price applies. */
   completionPicoUsd: number;
-  /** Per prompt token read from a cache; absent: as `promptPicoUsd`. */
+  /** The price of a prompt token read from a cache; absent: `promptPicoUsd`. */
   cacheReadPicoUsd?: number;
-  /** Per prompt token written to a cache; absent: as `promptPicoUsd`. */
+  /** The price of a prompt token written to a cache; absent: `promptPicoUsd`. */
   cacheWritePicoUsd?: number;
-  /** Per prompt token written to a cache that keeps it for an hour; absent: see `pricing/cache-writes`. */
+  /** The price of a prompt token written to a cache that keeps it for an hour; absent: see `pricing/cache-writes`. */
   cacheWriteHourPicoUsd?: number;
-  /** Per prompt token written to a cache that keeps it for twelve hours or longer; absent: not known. */
+  /** The price of a prompt token written to a cache that keeps it for twelve hours or longer; absent: not known. */
   cacheWrite12hPicoUsd?: number;
-  /** Per audio token of the prompt; absent: as `promptPicoUsd`. */
+  /** The price of an audio token of the prompt; absent: `promptPicoUsd`. */
   audioPicoUsd?: number;
-  /** Per audio token read from a cache; absent: the higher of the prices for audio tokens and for cache reads. */
+  /**
+   * The price of an audio token read from a cache; absent: the higher of the prices for audio tokens and for cache
+   * reads.
+   */
   audioCacheReadPicoUsd?: number;
-  /** Per image token of the prompt; absent: as `promptPicoUsd`. */
+  /** The price of an image token of the prompt; absent: `promptPicoUsd`. */
   imageTokenPicoUsd?: number;
-  /** Per reasoning token; absent: as `completionPicoUsd`. */
+  /** The price of a reasoning token; absent: `completionPicoUsd`. */
   reasoningPicoUsd?: number;
-  /** Per audio token of the completion; absent: as `completionPicoUsd`. */
+  /** The price of an audio token of the completion; absent: `completionPicoUsd`. */
   audioOutputPicoUsd?: number;
-  /** Per image token of the completion; absent: as `completionPicoUsd`. */
+  /** The price of an image token of the completion; absent: `completionPicoUsd`. */
   imageOutputPicoUsd?: number;
 }
 
@@ -32,20 +35,22 @@ export interface LongPromptPricing extends Partial<TokenPricing> {
   abovePromptTokens: number;
 }
 
-/** What may have a price of its own beside text. */
+/** The kinds of content and services that may have a price of their own. */
 export type PricedKind = 'audio' | 'image' | 'audioOutput' | 'imageOutput' | 'search' | 'cacheWrite12h';
 
 /** Prices of an endpoint, in pico-USD. Absent: not charged. */
 export interface Pricing extends TokenPricing {
-  /** Kinds whose price nobody knows. Absent: every price is as the fields of this object say. */
+  /** Kinds whose price nobody knows. Absent: the fields of this object hold every price. */
   unknownKinds?: readonly PricedKind[];
-  /** Per image of the prompt, in addition to its tokens. */
+  /** The price of an image of the prompt, in addition to its tokens. */
   imagePicoUsd?: number;
-  /** Per web search that the provider reports. */
+  /** The price of a web search that the provider reports. */
   webSearchPicoUsd?: number;
-  /** Per request. */
+  /** The price of a request. */
   requestPicoUsd?: number;
-  /** In any order; if several apply, the one with the largest `abovePromptTokens` counts. */
+  /**
+   * The prices of long prompts, in any order; if several apply, the one with the largest `abovePromptTokens` counts.
+   */
   longPrompts?: readonly LongPromptPricing[];
 }
 
@@ -56,16 +61,16 @@ export interface DataPolicy {
   trains: boolean | null;
 }
 
-/** Request fields, as of a chat request; `schema/model-defaults` says which. */
+/** Request fields, named as in a chat request; `schema/model-defaults` lists them. */
 export type ModelDefaults = Readonly<Record<string, unknown>>;
 
-/** One model at one provider. An absent field is not known. */
+/** A model at a provider. An absent field is not known. */
 export interface Endpoint {
   /** The gateway's slug of the model, `author/model`. */
   modelSlug: string;
   /** Slug of the provider. */
   providerSlug: string;
-  /** true: no catalogue knows the model: its name is the caller's. */
+  /** true: no catalogue knows the model; its name came from the caller. */
   isPassThrough?: true;
   /** `base` or `base/variant`; `order`, `only` and `ignore` match this slug. */
   tag: string;
@@ -79,15 +84,17 @@ export interface Endpoint {
   maxPromptTokens?: number;
   /** The largest output, in tokens; null: not known. */
   maxCompletionTokens: number | null;
-  /** How the weights are stored. */
+  /** The number format of the weights, such as `fp8`. */
   quantization: string | null;
   /** Request fields that the endpoint supports; null: not known. */
   supportedParameters: readonly string[] | null;
   /** Request fields that never reach the provider, whatever the model supports. Absent: none. */
   unsupportedParameters?: readonly string[];
-  /** true: the provider searches the web where `web_search_options` asks it to. Absent: only its parameters may say so. */
+  /**
+   * true: the provider searches the web where `web_search_options` asks it to. Absent: only its parameters can tell.
+   */
   searchesWeb?: boolean;
-  /** What the provider does with the data of requests. */
+  /** The provider's handling of the data of requests. */
   dataPolicy: DataPolicy;
   /** The endpoint's tier, more expensive or slower; used only for requests that ask for the tier. */
   serviceTier?: 'flex' | 'priority';
@@ -109,12 +116,12 @@ export type EndpointOrder = 'listed' | 'weighted' | 'price';
 
 export const modalities = ['text', 'image', 'file', 'audio', 'video'] as const;
 
-/** An absent field is not known. */
+/** A model in the catalogue. An absent field is not known. */
 export interface Model {
   slug: string;
   name: string;
   endpoints: readonly Endpoint[];
-  /** Absent: `price`. */
+  /** The default order of its endpoints. Absent: `price`. */
   order?: EndpointOrder;
   description?: string;
   /** Release date, Unix seconds. */
@@ -128,11 +135,11 @@ export interface Model {
   family?: string;
   /** The operator's rating of the model's quality, 0 to 1; for `service/auto`. */
   quality?: number;
-  /** How well the model writes code, 0 to 1; for `service/pareto-code`. */
+  /** The rating of the code that the model writes, 0 to 1; for `service/pareto-code`. */
   codingScore?: number;
   /** Id of the published model, such as `openai/gpt-oss-20b`. */
   huggingFaceId?: string;
-  /** ISO 8601 dates. */
+  /** The date of the end of its knowledge, ISO 8601. */
   knowledgeCutoff?: string;
   expirationDate?: string;
   /** Further names of the model. */

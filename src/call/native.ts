@@ -7,21 +7,21 @@ export type WireFormat = 'chat' | 'responses';
 export type NativeObject = Readonly<Record<string, unknown>>;
 
 /**
- * What a request in the client's own wire format says, and a chat request has no place for. An upstream that speaks the
- * same format gets it; every other upstream gets the chat request alone. A value: nothing in it changes.
+ * The parts of a request in the client's own wire format that a chat request has no place for. An upstream that speaks
+ * the same format gets them; every other upstream gets the chat request alone. A value: nothing in it changes.
  */
 export interface Native {
-  /** Name of the wire format, as a dialect and a response encoder have it. */
+  /** The name of the wire format, as a dialect and a response encoder have it. */
   readonly format: Exclude<WireFormat, 'chat'>;
   /** The input items as the caller wrote them; `[]`: the input is a text. */
   readonly input: readonly NativeObject[];
   /**
-   * The input items that each message of the chat request was made of, by its place. null: nothing is known of the
-   * message, because a plugin has made or changed it, and a dialect encodes it as it stands. `[]`: the message is sent
-   * in another way, as `instructions` are, or stands for nothing that the upstream has to be told.
+   * The input items that each message of the chat request was made of, by its place. null: the items are not known,
+   * because a plugin has made or changed the message, and a dialect encodes it as it stands. `[]`: the message is sent
+   * in another way, as `instructions` are, or holds nothing for the upstream.
    */
   readonly items: readonly (readonly NativeObject[] | null)[];
-  /** Place of the message that was made of `instructions`; null: there is none. */
+  /** The place of the message that was made of `instructions`; null: there is none. */
   readonly instructionsAt: number | null;
   /**
    * The tool that each chat tool was made of, by its place; null: a plugin or the gateway has made it. Several chat tools
@@ -31,13 +31,16 @@ export interface Native {
   readonly tools: readonly (NativeObject | null)[];
   /** Tools that no chat request can hold, such as `web_search`. */
   readonly hostedTools: readonly NativeObject[];
-  /** `chat`: the `tool_choice` of the chat request. `own`: as the caller wrote it, for as long as `chat` still stands. */
+  /**
+   * The choice of a tool. `chat`: the `tool_choice` of the chat request. `own`: as the caller wrote it, which counts
+   * for as long as `chat` is unchanged.
+   */
   readonly toolChoice: { readonly chat: unknown; readonly own: unknown } | null;
   /** Fields of the request that a chat request has no place for, such as `truncation`, as the caller wrote them. */
   readonly fields: Readonly<Record<string, unknown>>;
   /** Further values of `include`, beside those that the dialect asks for by itself. */
   readonly include: readonly string[];
-  /** Paths of what an upstream that speaks another format does not get, such as `tools[].web_search`. */
+  /** The paths of the parts that an upstream that speaks another format does not get, such as `tools[].web_search`. */
   readonly dropped: readonly string[];
   /** Items that only an upstream that speaks the format can read; others must not be called. */
   readonly onlyNative: readonly { readonly path: string; readonly expected: string }[];
@@ -63,10 +66,10 @@ export interface Native {
  * - `tool_search`: a `tool_search_call`
  */
 export interface CallForm {
-  /** What the call becomes. */
+  /** The type of the item. */
   readonly kind: 'function' | 'custom' | 'local_shell' | 'tool_search';
   /** Name of the tool, as the caller knows it. */
   readonly name: string;
-  /** Of a function in a namespace. */
+  /** The namespace of a function in one. */
   readonly namespace?: string;
 }

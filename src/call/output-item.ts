@@ -2,15 +2,16 @@ import type { ChunkDelta } from '../schema/chat/chunk.ts';
 import type { NativeObject } from './native.ts';
 
 /**
- * What an upstream that speaks Responses says of the output item that a delta is a part of, where the client speaks
- * Responses too: chat completions have no place for it.
+ * The output item that a delta of a Responses upstream is a part of, where the client speaks Responses too: chat
+ * completions have no place for it.
  */
 export interface OutputItem {
   /** `output_index` in the upstream's response. */
   readonly index: number;
   /**
-   * The item as it was announced, with its `type`, its `id` and whatever else it has, such as `phase`, `namespace` or
-   * `call_id`; its texts, such as `content` and `arguments`, are in the deltas. Of an `opaque` item, the complete item.
+   * The item as it was announced, with its `type`, its `id` and its other fields, such as `phase`, `namespace` or
+   * `call_id`; its texts, such as `content` and `arguments`, are in the deltas. For an `opaque` item, the complete
+   * item.
    */
   readonly item: NativeObject;
   /** true: the delta is the last of the item. */
@@ -20,38 +21,45 @@ export interface OutputItem {
    * announced item, and with `isDone` the complete one.
    */
   readonly isOpaque?: boolean;
-  /** Of an opaque item: an event of its own, such as `response.web_search_call.searching`, as it came. */
+  /**
+   * The event of an opaque item that has events of its own, such as `response.web_search_call.searching`, as it came.
+   */
   readonly event?: NativeObject;
 }
 
-/** A symbol: no JSON has it, so no upstream can make one up, and no client of chat completions gets it. */
+/**
+ * The symbol of the field. No JSON has it, so no upstream can make one up, and no client of chat completions gets it.
+ */
 const outputItem = Symbol('output item');
-/** By the identity of the message: a changed copy has none. */
+/** The deltas of each message, by its identity: a changed copy has none. */
 const outputDeltas = new WeakMap<object, { deltas: readonly OutputDelta[]; texts: readonly string[] }>();
 
-/** The delta, with the item that it is a part of. */
+/** Returns the delta, with the item that it is a part of. */
 export function withOutputItem<Delta extends object>(delta: Delta, item: OutputItem): Delta {
   return Object.assign(delta, { [outputItem]: item });
 }
 
-/** null: the upstream does not speak Responses, or the client does not. */
+/** Returns the item of a delta; null: the upstream does not speak Responses, or the client does not. */
 export function outputItemOf(delta: object): OutputItem | null {
   return (delta as { [outputItem]?: OutputItem })[outputItem] ?? null;
 }
 
-/** One step of a response: a delta, and the probabilities of the tokens in its text. */
+/** A step of a response: a delta, and the probabilities of the tokens in its text. */
 export interface OutputDelta {
   readonly delta: ChunkDelta;
   readonly logprobs?: readonly unknown[] | null;
 }
 
-/** A complete message, with the deltas that a stream would have sent of it, each with its output item. */
+/** Returns a complete message, with the deltas that a stream would have sent of it, each with its output item. */
 export function withOutputDeltas<Message extends object>(message: Message, deltas: readonly OutputDelta[]): Message {
   outputDeltas.set(message, { deltas, texts: textsIn(message) });
   return message;
 }
 
-/** null: the message was not made of output items, or a plugin has replaced or changed it since. */
+/**
+ * Returns the deltas of a message; null: the message was not made of output items, or a plugin has replaced or changed
+ * it since.
+ */
 export function outputDeltasOf(message: object): readonly OutputDelta[] | null {
   const made = outputDeltas.get(message);
   if (made === undefined) return null;
@@ -60,7 +68,7 @@ export function outputDeltasOf(message: object): readonly OutputDelta[] | null {
   return isUnchanged ? made.deltas : null;
 }
 
-/** All texts of a message: what a guardrail may change in place. */
+/** Returns all texts of a message, which a guardrail may change in place. */
 function textsIn(value: unknown, texts: string[] = []): string[] {
   if (typeof value === 'string') texts.push(value);
   else if (typeof value === 'object' && value !== null) for (const inner of Object.values(value)) textsIn(inner, texts);

@@ -20,7 +20,7 @@ export interface Candidate {
   isByok: boolean;
 }
 
-/** Why an endpoint is not a candidate. */
+/** An endpoint that is not a candidate, with the reason. */
 export interface Exclusion {
   /** Slug of the model. */
   model: string;
@@ -28,52 +28,53 @@ export interface Exclusion {
   provider: string;
   /** The rule that removed it, such as `only`, `zdr` or `max_price`. */
   filter: string;
-  /** What is missing for it to serve, with what is expected. */
+  /** The part that it needs to serve, with the expected form. */
   lacks?: string;
 }
 
 /**
- * An endpoint and a credential to call it with, as planned. Becomes several attempts when transient failures are
+ * A planned step: an endpoint and a credential to call it with. Becomes several attempts when transient failures are
  * retried.
  */
 export interface Target extends Candidate {
-  /** For whom it is planned. */
+  /** The workspace that it is planned for. */
   workspaceId: WorkspaceId;
   /**
-   * Place of the model in the list the caller gave: after a refusal that is the caller's fault the next model is tried.
+   * The place of the model in the list the caller gave: after a refusal that is the caller's fault the next model is
+   * tried.
    */
   modelIndex: number;
   /** The most this target can cost, integer nano-USD; absent where nothing is held for it. */
   ceilingNanoUsd?: number;
-  /** What is held, where that is less than the ceiling (`budgets.estimate`). Integer nano-USD. */
+  /** The amount that is held, where it is less than the ceiling (`budgets.estimate`). Integer nano-USD. */
   holdNanoUsd?: number | undefined;
   /** The tokens the ceiling is made of. An estimate of usage never exceeds them. */
   mostTokens?: { promptTokens: number; completionTokens: number };
-  /** The largest output to ask for, where the caller named none or more than is affordable. */
+  /** The largest output to ask for, where the caller named none or more than the budget pays for. */
   maxTokens?: number;
-  /** The model is to reason, though the request does not say so (`:thinking`). */
+  /** true: the model has to reason, though the request does not ask for it (`:thinking`). */
   reasons?: true;
-  /** A prompt that is too long for its context is made shorter. */
+  /** true: a prompt that is too long for its context is made shorter. */
   shortens?: true;
 }
 
-/** All that can be decided without I/O. Routing metadata and logs are this, printed. */
+/** Everything that can be decided without I/O. Routing metadata and logs are this plan, printed. */
 export interface Plan {
   /** Slug as sent. */
   requested: string;
-  /** How the targets were ordered. */
+  /** The strategy that ordered the targets. */
   strategy: RoutingStrategy;
-  /** In the order they are called. Empty where the call was refused before a target was found. */
+  /** The targets in the order they are called. Empty where the call was refused before a target was found. */
   targets: readonly Target[];
-  /** Endpoints that may not serve, and why. */
+  /** Endpoints that may not serve, with the reasons. */
   excluded: readonly Exclusion[];
-  /** What a router or the preferences decided by; shown in the metadata. */
+  /** The facts behind the decision of a router or the preferences; shown in the metadata. */
   params?: Readonly<Record<string, unknown>> | undefined;
   /** The router model that chose, such as `service/auto`; null: the request named the models. */
   router: string | null;
-  /** What the routers chose and left out, for `service_metadata.pipeline`; absent: no such router was asked. */
+  /** The stages of the routers, for `service_metadata.pipeline`; absent: no such router was asked. */
   stages?: readonly PipelineStage[];
 }
 
-/** Where nothing is planned. */
+/** The plan of a call without one. */
 export const emptyPlan: Plan = { requested: '', strategy: 'direct', targets: [], excluded: [], router: null };

@@ -1,19 +1,23 @@
 import type { ByteSource } from '../base/bytes.ts';
 
 /**
- * How the body of a streamed reply ended.
+ * The end of the body of a streamed reply.
  * - `sent`: the host has read it to its end, or the pipeline has broken it off
  * - `cancelled`: the client has left, or the host cancelled the body
  */
 export type ReplyEnd = 'sent' | 'cancelled';
 
-/** The body of a streamed reply. The reply carries its own end: whoever serves it listens here. */
+/** The body of a streamed reply. The reply carries its own end: the host that serves it listens here. */
 export interface ReplyStream extends ByteSource {
-  /** Is called once, when the stream ends. At once where it has ended already. One listener. */
+  /**
+   * Sets the listener, which is called once, when the stream ends, or at once where it has ended already. There is one
+   * listener.
+   */
   onEnd(listener: (end: ReplyEnd) => void): void;
   /**
-   * Is called where the call is stopped while nobody reads: the host cuts the connection of a client that has stopped
-   * reading, which would not notice. A later read rejects. One listener, the latest.
+   * Sets the listener, which is called where the call is stopped while nobody reads: the host then cuts the connection
+   * of a client that has stopped reading, which would not notice. A later read rejects. There is one listener, the
+   * latest.
    */
   onCut?(listener: (error: unknown) => void): void;
 }

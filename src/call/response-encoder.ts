@@ -4,11 +4,11 @@ import type { ChatChunk } from '../schema/chat/chunk.ts';
 import type { ErrorBody, ServiceMetadata } from '../schema/chat/envelope.ts';
 import type { WireFormat } from './native.ts';
 
-/** What the end of a response reports. */
+/** The facts that the end of a response reports. */
 export interface ReportedEnd {
   /** Tokens and cost; null: nothing is known. */
   usage: Usage;
-  /** Present when the caller asked for it. */
+  /** The routing metadata; present when the caller asked for it. */
   metadata?: ServiceMetadata;
 }
 
@@ -32,28 +32,28 @@ export interface ResponseEncoder {
   /** The wire format: a stream of an upstream that speaks the same one may be forwarded as bytes. */
   format: WireFormat;
   /**
-   * Looks at a complete response before it counts as one.
+   * Checks a complete response before it counts as one.
    * @throws GatewayError where the client can do nothing with it
    */
   check?(result: ChatResult): void;
   /**
-   * Is called before the first chunk or the result, where citations of a text may come after the text has ended: a plugin
+   * Called before the first chunk or the result, where citations of a text may come after the text has ended: a plugin
    * or a search of the gateway adds them.
    */
   expectCitations?(): void;
-  /** The body of a complete response. */
+  /** Returns the body of a complete response. */
   result(head: ResponseHead, result: ChatResult, end: ReportedEnd): unknown;
-  /** A chunk, with the head of its response in it. */
+  /** Returns a chunk, with the head of its response in it. */
   chunk(chunk: ChatChunk): string;
   /** Shows the body that was sent upstream, before the first chunk. */
   debug(head: ResponseHead, upstreamBody: Record<string, unknown>): string;
   /** Closes a complete stream: usage, metadata, the sentinel. */
   finish(head: ResponseHead, end: ReportedEnd): string;
-  /** Closes a stream that broke: says so, and never looks like the end of a complete one. */
+  /** Closes a stream that broke: reports the error, and never looks like the end of a complete one. */
   fail(head: ResponseHead, error: ErrorBody['error'], end: Partial<ReportedEnd>): string;
   /**
-   * true: clients of this format look for the error inside of a stream, and not in an HTTP error: a stream that fails
-   * before its first event then begins with status 200, and fails. Default: no error is one.
+   * Tells whether clients of this format look for the error inside of a stream, and not in an HTTP error. true: a
+   * stream that fails before its first event begins with status 200, and fails. Default: false for every error.
    */
   failsInStream?(error: GatewayError): boolean;
   /** A comment that keeps the connection alive. */

@@ -1,14 +1,17 @@
-/** What is searched for. */
+/** The query of a search, with its limits. */
 export interface SearchQuery {
-  /** In words. */
+  /** The query in words. */
   query: string;
-  /** 1 to 20. */
+  /** The most results, 1 to 20. */
   maxResults: number;
-  /** Characters of the text of one result. */
+  /** The most characters of the text of one result. */
   maxCharacters: number;
-  /** Only pages of these domains and paths, such as `example.com`, `*.example.com` or `example.com/blog`; [] for all. */
+  /**
+   * The domains and paths whose pages are wanted, such as `example.com`, `*.example.com` or `example.com/blog`; []:
+   * all.
+   */
   includeDomains: readonly string[];
-  /** No pages of these. */
+  /** The domains and paths whose pages are not wanted. */
   excludeDomains: readonly string[];
   /** ISO 3166 code of the country whose results are wanted; null: any. */
   country: string | null;
@@ -18,21 +21,21 @@ export interface SearchQuery {
 
 /** A page that a search has found. */
 export interface SearchResult {
-  /** Where the page is. */
+  /** The URL of the page. */
   url: string;
-  /** '' where the engine knows none. */
+  /** The title; '' where the engine knows none. */
   title: string;
-  /** What the page says of the query; may be ''. */
+  /** The text of the page on the query; may be ''. */
   text: string;
-  /** As the engine gives it; null: not known. */
+  /** The date as the engine gives it; null: not known. */
   publishedAt: string | null;
 }
 
-/** What an engine has found. */
+/** The result of an engine. */
 export interface SearchAnswer {
-  /** The best first. */
+  /** The pages, the best first. */
   results: readonly SearchResult[];
-  /** What the search has cost, integer nano-USD; absent: the highest price. */
+  /** The cost of the search, integer nano-USD; absent: the highest price. */
   nanoUsd?: number;
 }
 
@@ -42,39 +45,39 @@ export interface SearchEngine {
   name: string;
   /** The highest price of a search, integer nano-USD: it is held beforehand. */
   priceOf(maxResults: number): number;
-  /** true: takes either domains to include, or domains to exclude. Default false. */
+  /** true: the engine takes either domains to include, or domains to exclude. Default false. */
   takesOneDomainList?: boolean;
-  /** Whether it heeds `country`. Default false. */
+  /** true: the engine heeds `country`. Default false. */
   takesCountry?: boolean;
-  /** @throws any error: the search has failed; what it says is shown to nobody */
+  /** @throws any error: the search has failed; nobody is shown its message */
   search(query: SearchQuery): Promise<SearchAnswer>;
 }
 
 /** A search that a plugin or a tool asks for. */
 export interface SearchRequest {
-  /** In words; cut at 400 characters. */
+  /** The query in words; cut at 400 characters. */
   query: string;
-  /** Default: the first engine of the host app. */
+  /** The name of the engine. Default: the first engine of the host app. */
   engine?: string | undefined;
-  /** Default 5; 20 at most. */
+  /** The most results. Default 5; 20 at most. */
   maxResults?: number | undefined;
-  /** Characters of the text of one result. Default 2,000. */
+  /** The most characters of the text of one result. Default 2,000. */
   maxCharacters?: number | undefined;
-  /** Default: all domains. */
+  /** The wanted domains. Default: all. */
   includeDomains?: readonly string[] | undefined;
-  /** Default: none. */
+  /** The domains that are not wanted. Default: none. */
   excludeDomains?: readonly string[] | undefined;
   /** ISO 3166 code. Default: any country. */
   country?: string | null | undefined;
 }
 
-/** What was found, and by whom. */
+/** The pages that were found, and the engine that has found them. */
 export interface FoundPages {
   /** Name of the engine. */
   engine: string;
-  /** The best first. */
+  /** The pages, the best first. */
   results: readonly SearchResult[];
-  /** What the search has cost, integer nano-USD. */
+  /** The cost of the search, integer nano-USD. */
   nanoUsd: number;
   /** Fields of the search that the engine does not heed: `country`, or none. */
   ignored: readonly 'country'[];
@@ -84,10 +87,10 @@ const usualResults = 5;
 const mostResults = 20;
 const usualCharacters = 2000;
 const mostCharacters = 20_000;
-/** Titles are cut there. */
+/** The most characters of a title; longer ones are cut. */
 export const mostTitleCharacters = 300;
 
-/** How many results a search has at most, and how long the text of each is. */
+/** Returns the most results of a search, and the most characters of the text of each. */
 export function boundsOf(asked: SearchRequest): { maxResults: number; maxCharacters: number } {
   return {
     maxResults: bounded(asked.maxResults ?? usualResults, mostResults),

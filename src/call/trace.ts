@@ -8,47 +8,49 @@ export interface AttemptTrace {
   providerSlug: string;
   /** The gateway's slug of the model. */
   model: string;
-  /** true: no catalogue knows the model: its name is the caller's, and no label of a metric. Absent: false. */
+  /** true: no catalogue knows the model; its name came from the caller, and is no label of a metric. Absent: false. */
   isPassThrough?: true;
-  /** Epoch ms: when it was called. */
+  /** The time when the target was called, epoch ms. */
   startedAtMs: number;
-  /** When the attempt was decided, epoch ms: its first token or its complete response was there, or it failed. */
+  /**
+   * The time when the attempt was decided, epoch ms: its first token or its complete response was there, or it failed.
+   */
   decidedAtMs: number;
   /** 200, or the status of the failure: the upstream's own, 502 for a bad response, 524 for a time-out. */
   status: number;
   /** null when the attempt succeeded. */
   errorType: string | null;
   /**
-   * Why the attempt failed, in the provider's words where it had some: one line, cut at 500 characters, without keys.
-   * null when the attempt succeeded, or was no longer wanted.
+   * The reason of the failure, in the provider's words where it had some: one line, cut at 500 characters, without
+   * keys. null when the attempt succeeded, or was no longer wanted.
    */
   message: string | null;
   /**
-   * The same in words of the gateway alone, such as `connection refused (ECONNREFUSED)` or where a redirect leads; null
-   * when only the provider's words tell, or there is no message.
+   * The same reason in words of the gateway alone, such as `connection refused (ECONNREFUSED)` or the target of a
+   * redirect; null when only the provider's words tell it, or there is no message.
    */
   failure: string | null;
   /** true: the attempt used a BYOK credential. */
   isByok: boolean;
   /**
-   * What a failed attempt costs all the same, integer nano-USD: what the provider reported; or what it may charge,
-   * where the request was on its way and the provider did not refuse it.
+   * The cost of a failed attempt, integer nano-USD: the amount that the provider reported; or the amount that it may
+   * charge, where the request was on its way and the provider did not refuse it.
    */
   costNanoUsd: number;
   /** Request fields that were not sent, because this provider does not take them, such as `messages[].reasoning`. */
   dropped: readonly string[];
-  /** How output of a schema was asked for; null: it was not. */
+  /** The way in which output of a schema was asked for; null: it was not. */
   structuredOutput: StructuredOutput | null;
   /** The provider's own id of the request, from its response headers, bounded; null where it sent none. */
   upstreamRequestId: string | null;
-  /** Thoughts that went back to a model that binds them to what stands before them; absent: there were none. */
+  /** Thoughts that went back to a model that binds them to the messages before them; absent: there were none. */
   thoughts?: SentThoughts;
 }
 
-/** What became of thoughts that went back. */
+/** The fate of thoughts that went back. */
 export interface SentThoughts {
-  /** Why the provider was told to drop those that no longer fit; null: it was not told. */
+  /** The reason why the provider was told to drop those that no longer fit; null: it was not told. */
   readonly dropReason: ThoughtDropReason | null;
-  /** What the provider reports that it has dropped. */
+  /** The thoughts that the provider reports as dropped. */
   readonly reported: Readonly<InputTransformations>;
 }

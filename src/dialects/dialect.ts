@@ -11,31 +11,31 @@ import type { Schema } from '../schema/schema.ts';
 import { leftOutParameters } from './shared/left-out-parameters.ts';
 import type { BoundThoughts } from './shared/thought-bindings.ts';
 
-/** A request for an upstream, with what its dialect must know of the provider. */
+/** A request for an upstream, with the facts of the provider that its dialect must know. */
 export interface DialectRequest<Quirks extends object = object> {
-  /** As the caller sent it, validated. Not to be changed. */
+  /** The request as the caller sent it, validated. Not to be changed. */
   request: ChatRequest;
   /** The same request in the client's own wire format; absent, or null: the client sent a chat request. */
   native?: Native | null;
   /** The provider's own name for the model. */
   upstreamModel: string;
-  /** How the provider differs from its dialect. */
+  /** The differences between the provider and its dialect. */
   quirks: Quirks;
   /**
-   * true: money is limited, and held for the chat request alone. What `native` has beyond it is not sent
-   * where it costs more than the tokens of the request, and is listed as dropped.
+   * true: money is limited, and held for the chat request alone. Parts of `native` beyond it are not sent where they
+   * cost more than the tokens of the request, and are listed as dropped.
    */
   isLimited?: boolean;
   /**
-   * Why thoughts that go back may no longer fit what stands before them; null: as far as is known, they fit. Asked only
-   * where the request carries such thoughts to a model that binds them. Default: they fit.
+   * Returns the reason why thoughts that go back may no longer fit the messages before them; null: as far as is known,
+   * they fit. Called only where the request carries such thoughts to a model that binds them. Default: they fit.
    */
   whyDropThoughts?(): ThoughtDropReason | null;
 }
 
-/** What goes to the provider, before authentication, which may sign it. */
+/** The request that goes to the provider, before authentication, which may sign it. */
 export interface EncodedRequest {
-  /** Appended to the provider's base URL. */
+  /** The path, which is appended to the provider's base URL. */
   path: string;
   /** Headers that the dialect needs. */
   headers: Record<string, string>;
@@ -43,21 +43,21 @@ export interface EncodedRequest {
   payload: Record<string, unknown>;
   /** The body as text. */
   body: string;
-  /** How many choices the body asks for. */
+  /** The number of choices that the body asks for. */
   choices: number;
   /** Request fields that this dialect or the provider's quirks left out, such as `seed` or `messages[].reasoning`. */
   dropped: readonly string[];
-  /** What the request decides of how its response is read. Absent: nothing. */
+  /** The facts of the request that the reader of its response must know. Absent: none. */
   reading?: Reading;
-  /** How structured output was asked for; absent: it was not asked for. */
+  /** The way in which structured output was asked for; absent: it was not asked for. */
   structuredOutput?: StructuredOutput;
-  /** Thoughts go back to a model that binds them to what stands before them. Absent: none do. */
+  /** The thoughts that go back to a model that binds them to the messages before them. Absent: there are none. */
   thoughts?: BoundThoughts;
 }
 
 export type { StructuredOutput } from '../schema/chat/envelope.ts';
 
-/** What the reader of a response must know of its request. */
+/** The facts of a request that the reader of its response must know. */
 export interface Reading {
   /** The tool by which structured output was asked for: its arguments are the content. */
   outputTool?: string;
@@ -67,9 +67,9 @@ export interface Reading {
   outputItems?: boolean;
   /** true: the provider was asked for a shorter conversation; without it, a body that looks like one is none. */
   compaction?: boolean;
-  /** Gets what the provider reports that it left out of the conversation. Absent: nobody asks. */
+  /** Collects the provider's reports of parts that it left out of the conversation. Absent: nobody asks. */
   transformations?: InputTransformations;
-  /** The provider's own name for the model, where what it signs is bound to it. */
+  /** The provider's own name for the model, where the signatures of the model are bound to it. */
   signer?: string;
 }
 
@@ -77,15 +77,15 @@ export interface Reading {
 export interface DecodedResult {
   /** The response in our wire shape. */
   result: ChatResult;
-  /** As the provider counts; null: it reported none. */
+  /** The usage as the provider counts it; null: it reported none. */
   usage: Usage | null;
 }
 
-/** What one event of an upstream stream means. */
+/** The meaning of one event of an upstream stream. */
 export type StreamPart =
-  /** In our wire shape, without usage; `id`, `model` and `provider` are set later. */
+  /** A chunk in our wire shape, without usage; `id`, `model` and `provider` are set later. */
   | { kind: 'chunk'; chunk: ChatChunk }
-  /** Replaces what an earlier part reported: some providers count up. */
+  /** The usage so far. It replaces the one that an earlier part reported: some providers count up. */
   | { kind: 'usage'; usage: Usage }
   /**
    * The stream broke off. `isReported`: the provider reports an error of the response itself, which the client must
@@ -95,25 +95,25 @@ export type StreamPart =
   /** The provider reports that the stream is complete. */
   | { kind: 'done' };
 
-/** One per stream; may remember earlier events. */
+/** The decoder of one stream; it may remember earlier events. */
 export interface StreamDecoder {
   /**
    * @param data   payload of one event, without framing
    * @param event  the frame's event name, '' without one
-   * @throws UpstreamError bad_response for what is no event of this dialect
+   * @throws UpstreamError bad_response for data that is no event of this dialect
    */
   decode(data: string, event: string): StreamPart[];
 }
 
-/** How a provider counts, where it matters to the most that a request can cost. Absent: not known. */
+/** The counting of a provider, where it matters to the most that a request can cost. Absent: not known. */
 export interface Counting {
-  /** Whether `max_tokens` leaves reasoning out. A number: at most so many tokens of reasoning. */
+  /** true: `max_tokens` leaves reasoning out. A number: at most so many tokens of reasoning. */
   reasoningBeside?: boolean | number | undefined;
   /** true: an image with `detail: "low"` counts as at most 3,000 tokens. */
   lowDetail?: boolean | undefined;
   /** true: the provider searches the web for every request. */
   alwaysSearches?: boolean | undefined;
-  /** How often the provider reads the prompt of a request that lets it search the web. Default 1. */
+  /** The number of times that the provider reads the prompt of a request that lets it search the web. Default 1. */
   searchTurns?: number | undefined;
 }
 
@@ -135,17 +135,17 @@ export interface Counting {
  * }
  */
 export interface Dialect<Quirks extends object = object> {
-  /** Name of the dialect, as the option `dialect` has it. */
+  /** The name of the dialect, as in the option `dialect`. */
   name: string;
-  /** How a stream is cut into events. */
+  /** The framing, which cuts a stream into events. */
   framing: Framing;
-  /** What the option `quirks` of a provider that speaks this dialect is checked by. Closed: no unknown keys. */
+  /** The schema of the option `quirks` of a provider that speaks this dialect. Closed: no unknown keys. */
   quirks: () => Schema<Quirks>;
   /**
    * The smallest largest output that the provider takes: `encodeRequest` raises a smaller one to it. 0: it takes any.
    */
   minMaxTokens(quirks: Quirks): number;
-  /** Default: nothing is known. */
+  /** Returns the counting of a provider. Default: nothing is known. */
   counting?(quirks: Quirks): Counting;
   /**
    * Request fields that never reach a model, by their names in `supported_parameters`, such as `seed`. Its endpoint does
@@ -160,16 +160,17 @@ export interface Dialect<Quirks extends object = object> {
    */
   mapsWebSearch?: boolean;
   /**
-   * The wire format of clients that the dialect is. Where a client speaks the same one, `encodeRequest` sends `native`, or
-   * says in `dropped` what it leaves out of it, and the stream may be passed through: its events differ from those of a
-   * client in id, model and details alone. Absent: no client speaks it, and the upstream gets the chat request.
+   * The wire format of clients that the dialect is. Where a client speaks the same one, `encodeRequest` sends `native`,
+   * or names in `dropped` the parts that it leaves out of it, and the stream may be passed through: its events differ
+   * from those of a client in id, model and details alone. Absent: no client speaks it, and the upstream gets the chat
+   * request.
    */
   format?: WireFormat;
   /** true: the provider goes on generating when the connection of a stream is closed. Default: it stops. */
   generatesOn?(quirks: Quirks): boolean;
   /**
    * Makes the provider's request.
-   * @throws UpstreamError made by `unsupported`, where the request holds what the provider cannot take
+   * @throws UpstreamError made by `unsupported`, where the request holds a part that the provider cannot take
    */
   encodeRequest(input: DialectRequest<Quirks>): EncodedRequest;
   /** @throws UpstreamError bad_response when the body is no result of this dialect; when it is an error, that error */

@@ -15,7 +15,8 @@ export function toChunks(result: ChatResult): ChatChunk[] {
   for (const choice of choices) {
     const { message, finish_reason, native_finish_reason, index, logprobs, ...rest } = choice;
     const items = outputDeltasOf(message);
-    // Made of items, as a stream of them: what a step takes out of a delta, no other place has.
+    // The message was made of items, so it becomes a stream of them. Each part then stands in one delta alone, and a
+    // step that takes it out takes out all of it.
     if (items !== null) {
       for (const { delta, logprobs: content = null } of items) {
         const own = content === null ? {} : { logprobs: { content, refusal: null } as typeof logprobs };
@@ -38,7 +39,7 @@ export function toChunks(result: ChatResult): ChatChunk[] {
   return chunks;
 }
 
-/** How many deltas are kept of a choice that is not known to be made of output items. */
+/** The most deltas that are kept of a choice that is not known to be made of output items. */
 const mostBeforeItems = 100;
 
 type Logprobs = NonNullable<NonNullable<ChatChoice['logprobs']>['content']>;
@@ -112,7 +113,7 @@ export function chunkFolder(): ChunkFolder {
   return { add, result };
 }
 
-/** Before the first item there may be a role, or what a plugin has put there. */
+/** Keeps a delta. Before the first item there may be a role, or a part that a plugin has put there. */
 function keepDelta(entry: OpenChoice, delta: ChunkDelta, logprobs: readonly unknown[] | null | undefined): void {
   const isOfItem = outputItemOf(delta) !== null;
   entry.hasItems ||= isOfItem;

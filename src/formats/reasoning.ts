@@ -1,23 +1,24 @@
 import type { ChatRequest, ReasoningDetail } from '../schema/chat/chat.ts';
 import type { ChatChunk, ChunkDelta } from '../schema/chat/chunk.ts';
 
-/** Whether the caller does not want to see the reasoning: `reasoning.exclude`, or the older `include_reasoning`. */
+/** true: the caller does not want to see the reasoning (`reasoning.exclude`, or the older `include_reasoning`). */
 export function hidesReasoning(request: ChatRequest): boolean {
   return request.reasoning?.exclude === true || request.include_reasoning === false;
 }
 
 /** Takes the reasoning out of the chunks of one response. */
 export interface ReasoningFilter {
-  /** The chunk without reasoning; null: it held nothing else. */
+  /** Returns the chunk without reasoning; null: it held nothing else. */
   without(chunk: ChatChunk): ChatChunk | null;
 }
 
 /**
- * Nobody can read the parts that stay: encrypted ones, and signatures of a thought that the provider does not show. A
- * later turn may need them. A signature of a thought that was taken out proves nothing any more, and goes with it.
+ * Makes a filter of readable reasoning. The parts that stay are readable to nobody: encrypted ones, and signatures of a
+ * thought that the provider does not show. A later turn may need them. A signature of a thought that was taken out
+ * proves nothing any more, and is taken out with it.
  */
 export function reasoningFilter(): ReasoningFilter {
-  /** Details of which readable text was taken out, as `choice:index`. */
+  /** The details whose readable text was taken out, as `choice:index`. */
   const readable = new Set<string>();
 
   function keeps(choice: number, detail: ReasoningDetail): boolean {

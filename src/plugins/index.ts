@@ -8,7 +8,7 @@ import { web } from './web.ts';
 import { webFetch } from './web-fetch.ts';
 
 /**
- * Every plugin that is built in.
+ * Every built-in plugin.
  * - `auto-router` has no hooks: its settings are read by the router `service/auto`, in routing/auto.ts.
  * - `pareto-router` has none either: its settings are read by `service/pareto-code`, in routing/pareto.ts.
  */

@@ -5,23 +5,29 @@ import type { ChatRequest } from '../schema/chat/chat.ts';
 import type { RoutingStrategy } from '../schema/chat/envelope.ts';
 import type { Schema } from '../schema/schema.ts';
 
-/** Something a request may ask for by id. The ids of the interface, or one of the host app's own. */
+/**
+ * An addition to a call that a request asks for by its id: one of the ids of the interface, or one of the host app's
+ * own.
+ */
 export interface Plugin<Options = unknown> extends PluginHooks<Options> {
   /** The name that requests use; unique. */
   id: string;
   /** Checks the entry of `plugins` in the request. Default: any object. */
   options?: () => Schema<Options>;
-  /** true: acts on every request that does not switch it off with `enabled: false`. Default: on those that name it. */
+  /**
+   * true: the plugin acts on every request that does not switch it off with `enabled: false`. Default: on those that
+   * name it.
+   */
   isDefault?: boolean;
   /**
-   * Whether the plugin acts on a request that does not name it, such as one for a certain model. It is asked once for
-   * each client call, at once and before any hook; what it throws ends the call. No plugin acts on a request that
-   * switches it off. Default: `isDefault` decides.
+   * Tells whether the plugin acts on a request that does not name it, such as one for a certain model. Called once for
+   * each client call, before any hook; it returns at once, and an error that it throws ends the call. No plugin acts on
+   * a request that switches it off. Default: `isDefault` decides.
    */
   actsOn?(request: ChatRequest, asked: ActsOnContext): boolean;
   /**
-   * For a plugin that chooses the models by itself: `strategy` in the metadata and the explanation of requests for
-   * which `actsOn` returns true. `requested` then is the model of the request as it came.
+   * The strategy of a plugin that chooses the models by itself: `strategy` in the metadata and the explanation of
+   * requests for which `actsOn` returns true. `requested` then is the model of the request as it came.
    */
   strategy?: RoutingStrategy;
   /**
@@ -30,22 +36,22 @@ export interface Plugin<Options = unknown> extends PluginHooks<Options> {
    */
   variant?: string;
   /**
-   * What becomes of the call where a hook throws something that is no GatewayError, or takes longer than
-   * `timeouts.pluginMs`. `fail`: it fails, with 500 or 504. `skip`: it goes on as if the hook were not there, where that
-   * is possible. Default `fail`.
+   * The effect on the call when a hook throws an error that is no GatewayError, or takes longer than
+   * `timeouts.pluginMs`. `fail`: the call fails, with 500 or 504. `skip`: the call goes on as if the hook were not
+   * there, where that is possible. Default `fail`.
    */
   onError?: 'fail' | 'skip';
-  /** true: what the plugin could not look at must not pass. `onError: 'skip'` is then refused. */
+  /** true: content that the plugin could not check must not pass. `onError: 'skip'` is then refused. */
   failsClosed?: boolean;
-  /** Makes prompts fit the context of an endpoint. Of several plugins that have one, the first is asked. */
+  /** Makes prompts fit the context of an endpoint. If several plugins have one, the first is asked. */
   shortener?: Shortener;
 }
 
-/** What `actsOn` may look at beside the request. */
+/** The facts that `actsOn` gets beside the request. */
 export interface ActsOnContext {
-  /** Who asks. */
+  /** The party that makes the request. */
   readonly caller: Caller;
-  /** Author of the gateway's own models, beside `service`, such as `acme` in `acme/fusion`. */
+  /** The author of the gateway's own models, beside `service`, such as `acme` in `acme/fusion`. */
   readonly brand: string;
 }
 

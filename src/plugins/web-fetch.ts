@@ -1,17 +1,17 @@
 import type { ChatTool } from '../schema/chat/chat.ts';
 import { definePlugin, type Plugin } from './plugin.ts';
 
-/** Settings of the plugin `web-fetch`; a request may set each by itself, but for the first. */
+/** Settings of the plugin `web-fetch`; a request may set each by itself, except the first. */
 export interface WebFetchOptions {
-  /** Whether the plugin acts on requests that do not name it. Default false. */
+  /** true: the plugin acts on requests that do not name it. Default false. */
   isDefault?: boolean;
-  /** Pages that the model may fetch for one response. Default 20. */
+  /** The most pages that the model may fetch for one response. Default 20. */
   maxUses?: number;
-  /** Tokens of the text of one page; the rest is left out. Default 20,000. */
+  /** The most tokens of the text of one page; the rest is left out. Default 20,000. */
   maxContentTokens?: number;
-  /** Only pages of these domains. Default: all. */
+  /** The domains whose pages may be fetched. Default: all. */
   allowedDomains?: readonly string[];
-  /** No pages of these domains. Default: none. */
+  /** The domains whose pages may not be fetched. Default: none. */
   blockedDomains?: readonly string[];
 }
 

@@ -9,17 +9,20 @@ import { definePlugin, type Plugin } from './plugin.ts';
 
 /** Settings of the plugin `web`; all have a default. */
 export interface WebOptions {
-  /** Whether the plugin acts on requests that do not name it. Default false. */
+  /** true: the plugin acts on requests that do not name it. Default false. */
   isDefault?: boolean;
-  /** Results of one search, where the request does not say. Default 5. */
+  /** The results of one search, where the request sets no number. Default 5. */
   maxResults?: number;
-  /** Characters of the text of one result. Default 2,000. */
+  /** The most characters of the text of one result. Default 2,000. */
   maxCharacters?: number;
-  /** What introduces the results to the model, where the request does not say. Default: a text of our own, in English. */
+  /**
+   * The text that introduces the results to the model, where the request sets none. Default: a text of our own, in
+   * English.
+   */
   searchPrompt?: string;
 }
 
-/** Where the host app sets nothing. */
+/** The settings where the host app sets none. */
 export const webDefaults = { maxResults: 5, maxCharacters: 2000 } as const;
 
 type Settings = WebOptions & { maxResults: number; maxCharacters: number };
@@ -35,7 +38,7 @@ interface WebRequest {
 }
 
 /**
- * Searches the web for the last message of the user, once, and puts what was found into the prompt.
+ * Searches the web for the last message of the user, once, and puts the results into the prompt.
  * @see docs/plugins/web.md
  */
 export function web(options: WebOptions = {}): Plugin {
@@ -62,8 +65,8 @@ export function web(options: WebOptions = {}): Plugin {
 }
 
 /**
- * Whether the gateway may search for the call. A request that asks for it is refused where it may not; where the plugin
- * acts by default, the request goes on without a search, and the stage says so.
+ * Tells whether the gateway may search for the call. A request that asks for it is refused where it may not; where the
+ * plugin acts by default, the request goes on without a search, and the stage says so.
  * @throws GatewayError permission_denied (403)
  */
 async function maySearch(context: PlanningContext<WebRequest>): Promise<boolean> {
@@ -99,13 +102,14 @@ async function searched(
   const { options, search, addStage, clock } = context;
   const asked = searchOf(request, settings, context);
   const { engine, results, nanoUsd, ignored } = await search(asked).catch((error: unknown) => {
-    // It stays booked: the engine may have charged for it.
+    // The price stays booked: the engine may have charged for the search.
     if (isGatewayError(error) && error.kind === 'upstream_failed')
       addStage({ ...stageOf('the search failed', {}), cost_usd: nanoToUsd(context.priceOfSearch(asked)) });
     throw error;
   });
   const { type: _type, country: _country, ...elsewhere } = options.user_location ?? {};
-  // Their number alone: no guardrail has seen what the pages say, and their addresses say some of it.
+  // The number of the results alone is shown: no guardrail has seen the texts of the pages, and their addresses may
+  // tell of them.
   const count = results.length;
   const stage = stageOf(`${count} results`, { engine, results: count, ...droppedOf(ignored, elsewhere) });
   addStage({ ...stage, cost_usd: nanoToUsd(nanoUsd) });
@@ -117,27 +121,27 @@ function promptOf(settings: Settings, { options }: PlanningContext<WebRequest>, 
   return options.search_prompt ?? settings.searchPrompt ?? usualPrompt(nowMs);
 }
 
-/** Characters of an address of usual length. */
+/** The characters of an address of usual length. */
 const urlCharacters = 100;
 
-/** What a search finds at most, for its length. */
+/** Returns the longest results that a search may find. */
 function longestResults(search: SearchRequest): SearchResult[] {
   const { maxResults, maxCharacters } = boundsOf(search);
   const one = { url: 'u'.repeat(urlCharacters), title: 't'.repeat(mostTitleCharacters), publishedAt: null };
   return Array.from({ length: maxResults }, () => ({ ...one, text: 'x'.repeat(maxCharacters) }));
 }
 
-/** Nothing that a request says is without effect, unless the stage names it. */
+/** Returns the fields that have no effect: the stage names all of them. */
 function droppedOf(ignored: readonly string[], elsewhere: Record<string, unknown>): { dropped?: string[] } {
   const fields = Object.keys(elsewhere).filter((name) => (elsewhere[name] ?? null) !== null);
   const dropped = [...ignored, ...fields].map((name) => `user_location.${name}`);
   return dropped.length === 0 ? {} : { dropped };
 }
 
-/** Of a search by the gateway alone. */
+/** The fields that only a search by the gateway heeds. */
 const ownFields = ['max_results', 'max_uses', 'search_prompt', 'include_domains', 'exclude_domains'] as const;
 
-/** The provider searches by itself: it is asked to, where its model can. */
+/** Lets the provider search by itself, where its model can. */
 async function natively(
   request: ChatRequest,
   { options, plan, addStage }: PlanningContext<WebRequest>,
@@ -158,7 +162,7 @@ async function natively(
   return searching;
 }
 
-/** @throws what the request would be refused with without the search */
+/** @throws the error that would refuse the request without the search */
 async function canBeServed(searching: Revision, request: ChatRequest, plan: PlanningContext['plan']): Promise<boolean> {
   try {
     await plan(searching);
@@ -173,7 +177,7 @@ function stageOf(summary: string, data: Record<string, unknown>): PipelineStage 
   return { type: 'plugin', name: 'web-search', summary, data };
 }
 
-/** What introduces the results to the model, where nobody says otherwise. */
+/** Returns the text that introduces the results to the model, where nobody sets another. */
 function usualPrompt(nowMs: number): string {
   const date = new Date(nowMs).toISOString().slice(0, 10);
   return (
@@ -183,7 +187,7 @@ function usualPrompt(nowMs: number): string {
   );
 }
 
-/** The text of the last message of the user, which is what is searched for; '' where it has none. */
+/** Returns the text of the last message of the user, which is searched for; '' where it has none. */
 function questionOf({ messages }: ChatRequest): string {
   const content = messages.findLast(({ role }) => role === 'user')?.content;
   if (typeof content === 'string') return content;
@@ -192,8 +196,8 @@ function questionOf({ messages }: ChatRequest): string {
 }
 
 /**
- * The request with the results behind the last message of the user, as a part of it: what stands before them is the same
- * in the next request, which has other results or none.
+ * Returns the request with the results behind the last message of the user, as a part of it: the text before them is
+ * the same in the next request, which has other results or none.
  */
 function withResults(request: ChatRequest, prompt: string, results: readonly SearchResult[]): ChatRequest {
   const at = request.messages.findLastIndex(({ role }) => role === 'user');
@@ -206,7 +210,7 @@ function withResults(request: ChatRequest, prompt: string, results: readonly Sea
   return { ...request, messages: request.messages.with(at, changed) };
 }
 
-/** As JSON, so that no page can end the list, or begin a result of its own. */
+/** Returns a result as JSON, so that no page can end the list, or begin a result of its own. */
 function resultText({ url, title, text, publishedAt }: SearchResult): string {
   const fields = { url, title, ...(publishedAt === null ? {} : { published: publishedAt }), text };
   return JSON.stringify(fields).replaceAll('<', '\\u003c');

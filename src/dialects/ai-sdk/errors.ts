@@ -3,8 +3,8 @@ import type { Loose } from '../../base/values.ts';
 import { errorIn as commonErrorIn, decodeError as decodeCommonError } from '../openai-chat/errors.ts';
 
 /**
- * Reads the error of a model that was called: `{ error: { message, code } }`, written by whoever called it, with the
- * status that the model's provider responded with.
+ * Reads the error of a model that was called: `{ error: { message, code } }`, written by the caller of the model, with
+ * the status that the model's provider responded with.
  */
 export function decodeError(
   status: number,
@@ -15,7 +15,7 @@ export function decodeError(
   return decodeCommonError(status, headers, body, nowMs);
 }
 
-/** The error in an event, which names its status. */
+/** Returns the error in an event, which names its status. */
 export function errorIn(event: Loose): UpstreamError {
   return (
     commonErrorIn({ error: event.error }) ??

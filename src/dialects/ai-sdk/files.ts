@@ -31,8 +31,8 @@ const audioTypes: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * A part that is no text, as the AI SDK's file part.
- * @param path  of the part in the request
+ * Makes a file part of the AI SDK of a part that is no text.
+ * @param path  the path of the part in the request
  */
 export function encodeFile(part: Exclude<ContentPart, { type: 'text' }>, path: string, dropped: Dropped): Loose {
   switch (part.type) {
@@ -59,7 +59,7 @@ function namedFile(file: { file_data?: string | undefined; filename?: string | u
   return filename === undefined ? part : { ...part, filename };
 }
 
-/** @param fallback  media type where the address does not tell; null: it must */
+/** @param fallback  the media type where the address does not tell it; null: the address must tell it */
 function urlPart(url: string, fallback: string | null, path: string): Loose {
   const data = readDataUrl(url);
   if (data !== null) return dataPart(data.base64, data.mediaType);

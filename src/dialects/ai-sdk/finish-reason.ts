@@ -17,7 +17,7 @@ const reasonOf = finishReasons({
 /**
  * Reads `{ unified, raw }`.
  * @param calledTools  true: there are calls that the client has to answer
- * @returns null where it says nothing
+ * @returns null where it gives no reason
  */
 export function readFinish(value: unknown, calledTools: boolean): Finish | null {
   if (!isObject(value) || typeof value.unified !== 'string') return null;

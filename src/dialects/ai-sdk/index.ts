@@ -6,8 +6,8 @@ import { decodeResult } from './result.ts';
 import { streamDecoder } from './stream.ts';
 
 /**
- * What the AI SDK's language models of version 4 take and give, as JSON and as server-sent events of JSON. The models
- * run in the host app's process; `fromAiSdk` calls them.
+ * The input and output of the AI SDK's language models of version 4, as JSON and as server-sent events of JSON. The
+ * models run in the host app's process; `fromAiSdk` calls them.
  * @see https://github.com/vercel/ai/tree/main/packages/provider/src/language-model/v4
  */
 export const aiSdk = defineDialect<AiSdkQuirks>({

@@ -2,8 +2,8 @@ import { isObject, type Loose } from '../../base/values.ts';
 import type { ChunkDelta } from '../../schema/chat/chunk.ts';
 
 /**
- * A file that a model made, as the field of a message or delta that holds it. Chat completions have a place for images
- * and for one sound.
+ * Returns a file that a model made, as the field of a message or delta that holds it. Chat completions have a place for
+ * images and for one sound.
  * @returns null: there is no place for it
  */
 export function mediaField(part: Loose): Pick<ChunkDelta, 'images' | 'audio'> | null {

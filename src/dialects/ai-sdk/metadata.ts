@@ -3,8 +3,8 @@ import { isObject, type Loose } from '../../base/values.ts';
 import type { AssistantMessage, ReasoningDetail } from '../../schema/chat/chat.ts';
 
 /**
- * What a model's provider notes on a part, by its name, such as `{ anthropic: { signature } }`. The model wants it back
- * as `providerOptions` of that part. Nobody else understands it.
+ * The notes of a model's provider on a part, by its name, such as `{ anthropic: { signature } }`. The model wants them
+ * back as `providerOptions` of that part. Nobody else understands them.
  */
 export type Metadata = Record<string, Loose>;
 
@@ -15,22 +15,22 @@ export type Metadata = Record<string, Loose>;
 const mark = 'ai-sdk-v4';
 const idOf = { reasoning: mark, text: `${mark}:text`, call: (id: string) => `${mark}:call:${id}` } as const;
 
-/** A thought, to be sent back. */
+/** Makes the detail of a thought, to be sent back. */
 export function thoughtDetail(text: string, index: number): ReasoningDetail {
   return { type: 'reasoning.text', text, id: idOf.reasoning, format: 'unknown', index };
 }
 
-/** Notes on a thought, to be sent back: signatures, encrypted thoughts. */
+/** Makes the detail of notes on a thought, to be sent back: signatures, encrypted thoughts. */
 export function notesDetail(metadata: Metadata, index: number): ReasoningDetail {
   return encrypted(idOf.reasoning, metadata, index);
 }
 
-/** Notes on the text of a response. */
+/** Makes the detail of notes on the text of a response. */
 export function textNotesDetail(metadata: Metadata, index: number): ReasoningDetail {
   return encrypted(idOf.text, metadata, index);
 }
 
-/** Notes on a tool call. */
+/** Makes the detail of notes on a tool call. */
 export function callNotesDetail(callId: string, metadata: Metadata, index: number): ReasoningDetail {
   return encrypted(idOf.call(callId), metadata, index);
 }
@@ -39,7 +39,7 @@ function encrypted(id: string, metadata: Metadata, index: number): ReasoningDeta
   return { type: 'reasoning.encrypted', data: JSON.stringify(metadata), id, format: 'unknown', index };
 }
 
-/** The notes on a part of a response; null: there are none. */
+/** Returns the notes on a part of a response; null: there are none. */
 export function metadataIn(value: unknown): Metadata | null {
   if (!isObject(value)) return null;
   const entries = Object.entries(value).filter(([, notes]) => isObject(notes) && Object.keys(notes).length > 0);
@@ -47,7 +47,7 @@ export function metadataIn(value: unknown): Metadata | null {
 }
 
 /**
- * Notes that came in several events of one part. There may be thousands: nothing is copied twice.
+ * Merges notes that came in several events of one part. There may be thousands: nothing is copied twice.
  * @param before  made by this function, or null; changed
  */
 export function merged(before: Metadata | null, after: Metadata | null): Metadata | null {
@@ -61,12 +61,12 @@ export function merged(before: Metadata | null, after: Metadata | null): Metadat
   return all;
 }
 
-/** What an earlier response of a model told to be sent back. */
+/** The details that an earlier response of a model wants sent back. */
 export interface Returned {
-  /** Each with its notes, in order. */
+  /** The thoughts, each with its notes, in order. */
   thoughts: { text: string; metadata: Metadata | null }[];
   text: Metadata | null;
-  /** By the id of the call. */
+  /** The notes on calls, by the id of the call. */
   calls: Map<string, Metadata>;
 }
 

@@ -8,10 +8,10 @@ import { type StreamedCalls, streamedCalls } from './streamed-calls.ts';
 
 /** A text or a thought, or a piece of one. */
 interface Piece {
-  /** Which text or thought. */
+  /** The id of the text or thought. */
   id: unknown;
   text?: unknown;
-  /** Of a text: what it rests on, told when all of the text is. */
+  /** The citations of a text, which are told when all of the text is. */
   citations?: unknown;
   notes: Metadata | null;
 }
@@ -23,15 +23,15 @@ export interface PartReader {
   calls: Pick<StreamedCalls, 'start' | 'add' | 'complete'>;
   source(part: Loose): void;
   file(part: Loose): ChunkDelta[];
-  /** The response ends, with calls that have no arguments yet. */
+  /** Ends the response, with calls that have no arguments yet. */
   finish(): ChunkDelta[];
-  /** Whether there are calls that the client has to answer. */
+  /** true: there are calls that the client has to answer. */
   hasCalls(): boolean;
 }
 
 export function partReader(): PartReader {
   const based = sources();
-  /** Where each text begins in the complete text. */
+  /** By text: the place where it begins in the complete text. */
   const texts = new Map<unknown, number>();
   /** The index of each thought. */
   const thoughts = new Map<unknown, number>();
@@ -69,7 +69,10 @@ export function partReader(): PartReader {
     return deltas;
   }
 
-  /** Of several sounds, the first: chat completions have a place for one, and two in one are none. */
+  /**
+   * Returns the field of a file. If there are several sounds, the first counts: chat completions have a place for one,
+   * and two in one are none.
+   */
   function file(part: Loose): ChunkDelta[] {
     const field = mediaField(part);
     if (field === null || (field.audio && hasSound)) return [];
@@ -79,7 +82,7 @@ export function partReader(): PartReader {
 
   function finish(): ChunkDelta[] {
     const deltas = calls.endAll();
-    // Notes of several texts could not be told apart once the texts are one.
+    // Notes on several texts could not be told apart once the texts are joined.
     if (textNotes !== null && texts.size === 1)
       deltas.push({ reasoning_details: [textNotesDetail(textNotes, nextDetail())] });
     const annotations = based.rest();

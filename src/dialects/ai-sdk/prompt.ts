@@ -9,7 +9,7 @@ import { encodeFile } from './files.ts';
 import { type Metadata, merged, returnedIn } from './metadata.ts';
 import type { AiSdkQuirks } from './quirks.ts';
 
-/** Fields of a message that are carried, or of which it is said elsewhere whether they are. */
+/** Fields of a message that are carried, or that other code lists where they are not. */
 const carriedFields: ReadonlySet<string> = new Set([
   'role',
   'content',
@@ -22,15 +22,15 @@ const carriedFields: ReadonlySet<string> = new Set([
   'images',
 ]);
 
-/** What messages are encoded with. */
+/** The context in which messages are encoded. */
 export interface PromptContext {
   quirks: AiSdkQuirks;
   dropped: Dropped;
 }
 
 /**
- * The prompt of an AI SDK language model. Results of tools that follow one another become one message, as the AI SDK
- * itself writes them.
+ * Makes the prompt of an AI SDK language model. Results of tools that follow one another become one message, as the AI
+ * SDK itself writes them.
  * @see https://github.com/vercel/ai/blob/main/packages/provider/src/language-model/v4/language-model-v4-prompt.ts
  */
 export function encodePrompt(messages: readonly ChatMessage[], context: PromptContext): Loose[] {
@@ -55,7 +55,7 @@ export function encodePrompt(messages: readonly ChatMessage[], context: PromptCo
   return prompt;
 }
 
-/** null: the message says nothing. */
+/** @returns null: the message says nothing */
 function encodeMessage(message: Exclude<ChatMessage, ToolMessage>, path: string, context: PromptContext): Loose | null {
   if (message.role === 'assistant') return encodeAssistant(message, path, context);
   const parts = partsOf(message.content);
@@ -70,7 +70,7 @@ function encodeMessage(message: Exclude<ChatMessage, ToolMessage>, path: string,
   };
 }
 
-/** Any list of parts; a text is one part. */
+/** Returns the parts of a content; a text is one part. */
 function partsOf(content: string | readonly ContentPart[]): readonly ContentPart[] {
   return typeof content === 'string' ? [{ type: 'text', text: content }] : content;
 }
@@ -114,7 +114,10 @@ function withNotes(part: Loose, notes: Metadata | null): Loose {
 
 const maxDepth = 100;
 
-/** Models expect an object. Arguments that are none are shown to the model in the way of the AI SDK. */
+/**
+ * Returns the input as an object, which models expect. Arguments that are no object are shown to the model in the way
+ * of the AI SDK.
+ */
 function inputOf(text: string): unknown {
   if (text.trim() === '') return {};
   try {
@@ -140,7 +143,9 @@ function toolResult(message: ToolMessage, called: CalledTools, path: string, con
   return { type: 'tool-result', toolCallId, toolName, output };
 }
 
-/** A mark of what to cache, as the model's provider reads it; null: there is none, or the provider takes none. */
+/**
+ * Returns a mark of a part to cache, as the model's provider reads it; null: there is none, or the provider takes none.
+ */
 export function cacheOptions(
   holder: { cache_control?: CacheControl | undefined } | object,
   place: string,
@@ -153,7 +158,7 @@ export function cacheOptions(
   return null;
 }
 
-/** The field for what only the model's provider understands. */
+/** Returns the field for options that only the model's provider understands. */
 export function options(providerOptions: Metadata | null): { providerOptions?: Metadata } {
   return providerOptions === null ? {} : { providerOptions };
 }

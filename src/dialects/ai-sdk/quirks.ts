@@ -1,21 +1,21 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 
-/** What is told to an AI SDK language model that its common settings have no word for. */
+/** The settings of an AI SDK language model that its common settings have no word for. */
 export const aiSdkQuirks = lazily(() =>
   z.strictObject({
     /** Options for the model's own provider, sent with every call, such as `{ openai: { store: false } }`. */
     providerOptions: z.record(z.string(), z.record(z.string(), z.unknown())).optional(),
     /**
-     * Under which name the model's provider reads `cacheControl`, such as `anthropic`. Marks of what to cache are then
-     * sent; else they are left out.
+     * The name under which the model's provider reads `cacheControl`, such as `anthropic`. Marks of parts to cache are
+     * then sent; else they are left out.
      * @default none
      */
     cacheControl: z.string().min(1).optional(),
     /**
-     * Whether reasoning counts beside the largest output. true: only the context limits reasoning. A number: at most so
-     * many tokens. false: the largest output limits reasoning and response together. It depends on the model's
-     * provider: that of Anthropic adds the budget of reasoning to the largest output.
+     * true: reasoning counts beside the largest output, and only the context limits it. A number: at most so many
+     * tokens. false: the largest output limits reasoning and response together. It depends on the model's provider:
+     * that of Anthropic adds the budget of reasoning to the largest output.
      * @default not known
      */
     reasoningBeside: z.union([z.boolean(), z.int().min(1)]).optional(),
@@ -27,5 +27,5 @@ export const aiSdkQuirks = lazily(() =>
     generatesOn: z.boolean().optional(),
   }),
 );
-/** How a provider differs in the dialect `ai-sdk`. */
+/** The quirks of a provider in the dialect `ai-sdk`. */
 export interface AiSdkQuirks extends z.infer<ReturnType<typeof aiSdkQuirks>> {}

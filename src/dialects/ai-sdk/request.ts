@@ -29,20 +29,20 @@ const carried: ReadonlySet<string> = new Set([
   'reasoning',
   'reasoning_effort',
   'cache_control',
-  // Each as far as it goes; see `addPartlyCarried`.
+  // These fields are carried as far as possible; see `addPartlyCarried`.
   'n',
   'parallel_tool_calls',
   'modalities',
   'logprobs',
 ]);
 
-/** What an effort is a part of where the caller sets no limit. */
+/** The largest output, of which an effort is a share, where the caller sets no limit. */
 const usualMaxOutput = 32_000;
 
 /**
  * Writes the options of a call of an AI SDK language model, as JSON: addresses are texts, and `model` and `stream` are
- * for whoever calls it. What only one provider understands is not taken from callers: it could raise limits that money
- * is held by.
+ * for the caller of the model. Options that only one provider understands are not taken from callers: they could raise
+ * limits that money is held by.
  * @see https://github.com/vercel/ai/blob/main/packages/provider/src/language-model/v4/language-model-v4-call-options.ts
  */
 export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest<AiSdkQuirks>): EncodedRequest {
@@ -76,14 +76,14 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
   };
 }
 
-/** Fields whose usual value a model keeps without being told. */
+/** Lists fields whose usual value a model keeps without being told. */
 function addPartlyCarried(request: ChatRequest, dropped: Dropped): void {
   if (typeof request.n === 'number' && request.n !== 1) dropped.add('n');
   if (request.parallel_tool_calls === false) dropped.add('parallel_tool_calls');
   if (request.logprobs === true) dropped.add('logprobs');
   if (request.modalities?.some((one) => one !== 'text')) dropped.add('modalities');
   if (request.reasoning) dropped.addSet('reasoning', request.reasoning, ['summary']);
-  // It becomes an effort, which the model's provider may turn into another number.
+  // The number of tokens becomes an effort, which the model's provider may turn into another number.
   const amount = reasoningAmount(request);
   if (amount !== null && 'maxTokens' in amount) dropped.add('reasoning.max_tokens');
 }
@@ -119,7 +119,7 @@ function formatOf({ response_format: format }: ChatRequest, dropped: Dropped): L
 }
 
 /**
- * The tools of a request and which of them may be called, as an AI SDK language model takes them.
+ * Writes the tools of a request, and which of them may be called, as an AI SDK language model takes them.
  * @see https://github.com/vercel/ai/blob/main/packages/provider/src/language-model/v4/language-model-v4-tool-choice.ts
  */
 function encodeTools({ tools = [], tool_choice: choice }: ChatRequest, context: PromptContext): Loose {
@@ -127,7 +127,7 @@ function encodeTools({ tools = [], tool_choice: choice }: ChatRequest, context: 
   const functions = tools.map(asFunction);
   const offered = names === null ? functions : functions.filter((tool) => names.has(tool.function.name));
   if (offered.length === 0) {
-    // Without tools, none can be called, whatever the choice.
+    // No tool can be called without tools, for every choice.
     if (toolChoice?.type === 'required') context.dropped.add('tool_choice');
     return {};
   }

@@ -10,8 +10,9 @@ import { readUsage } from './usage.ts';
 import { readWarnings } from './warnings.ts';
 
 /**
- * Reads what `doGenerate` of an AI SDK language model gave.
- * @see https://github.com/vercel/ai/blob/main/packages/provider/src/language-model/v4/language-model-v4-generate-result.ts
+ * Reads the result of `doGenerate` of an AI SDK language model.
+ * @see
+ * https://github.com/vercel/ai/blob/main/packages/provider/src/language-model/v4/language-model-v4-generate-result.ts
  */
 export function decodeResult(body: unknown): DecodedResult {
   if (!isObject(body) || !Array.isArray(body.content))
@@ -27,7 +28,7 @@ export function decodeResult(body: unknown): DecodedResult {
 function decodeChoice({ finishReason, structuredOutputText }: Loose, content: readonly unknown[]): ChatChoice {
   const reader = partReader();
   const message = messageOf(readParts(content, reader));
-  // A model may write drafts before what was asked for.
+  // A model may write drafts before the output that was asked for.
   if (typeof structuredOutputText === 'string') message.content = structuredOutputText;
   const finish = readFinish(finishReason, reader.hasCalls());
   if (finish === null) throw badResponse('The model gave a result without a reason why it ended.');

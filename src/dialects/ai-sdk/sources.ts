@@ -3,17 +3,20 @@ import { isIndex, isObject, type Loose } from '../../base/values.ts';
 /** A note on the text. */
 type Annotation = Loose & { type: string };
 
-/** What a response is based on, as annotations. */
+/** The sources of a response, as annotations. */
 export interface Sources {
-  /** A source of the response as a whole. */
+  /** Adds a source of the response as a whole. */
   add(source: unknown): void;
-  /** The sources of a text. @param offset  how much text stands before it */
+  /** Returns the sources of a text. @param offset  the length of the text that stands before it */
   cited(citations: unknown, offset: number): Annotation[];
-  /** The sources that no text cites, once the response has ended. */
+  /** Returns the sources that no text cites, once the response has ended. */
   rest(): Annotation[];
 }
 
-/** Models give the source of a citation twice: with the text that it supports, and as a source of the whole. */
+/**
+ * Collects sources. Models give the source of a citation twice: with the text that it supports, and as a source of the
+ * whole.
+ */
 export function sources(): Sources {
   const known = new Map<string, Loose>();
   const cited = new Set<string>();

@@ -12,7 +12,7 @@ import { readUsage } from './usage.ts';
 import { readWarnings } from './warnings.ts';
 
 /**
- * Reads what `doStream` of an AI SDK language model gave, each part as JSON.
+ * Reads the parts of `doStream` of an AI SDK language model, each as JSON.
  * @see https://github.com/vercel/ai/blob/main/packages/provider/src/language-model/v4/language-model-v4-stream-part.ts
  */
 export function streamDecoder(): StreamDecoder {
@@ -21,7 +21,7 @@ export function streamDecoder(): StreamDecoder {
 
   function decode(data: string): StreamPart[] {
     const event = eventObject(data);
-    // What is said behind the end is none of the response, unless it is an error.
+    // An event behind the end does not belong to the response, unless it is an error.
     if (hasFinished && event.type !== 'error') return [];
     const notes = metadataIn(event.providerMetadata);
     switch (event.type) {
@@ -63,7 +63,7 @@ export function streamDecoder(): StreamDecoder {
     const usage = readUsage(counted);
     if (usage) parts.push({ kind: 'usage', usage });
     const end = readFinish(finishReason, reader.hasCalls());
-    // Without a reason why it ended, a response may have been broken off.
+    // A response without a finish reason may have been broken off.
     if (end === null) return parts;
     if (end.finish_reason === 'error')
       return [...parts, { kind: 'error', error: brokenOff(end.native_finish_reason), isReported: true }];
@@ -77,7 +77,7 @@ function headOf(warnings: string[]): Head {
   return warnings.length > 0 ? { warnings } : {};
 }
 
-/** A text may begin with an empty piece. */
+/** Returns the parts that say something: a text may begin with an empty piece. */
 function said(deltas: readonly ChunkDelta[]): StreamPart[] {
   return deltaParts(deltas.filter(({ content }) => content !== ''));
 }

@@ -3,17 +3,17 @@ import type { ChunkDelta } from '../../schema/chat/chunk.ts';
 import { argumentsText, badResponse, type ToolCallIds } from '../shared/values.ts';
 import { callNotesDetail, type Metadata } from './metadata.ts';
 
-/** Tool calls of one response. Each method returns what is to be said to the client. */
+/** The tool calls of one response. Each method returns the deltas for the client. */
 export interface StreamedCalls {
-  /** A call whose arguments will come in pieces. */
+  /** Begins a call whose arguments will come in pieces. */
   start(event: Loose): ChunkDelta[];
-  /** More of the arguments. */
+  /** Adds a piece of the arguments. */
   add(event: Loose): ChunkDelta[];
-  /** A complete call, which may have come in pieces before. */
+  /** Takes a complete call, which may have come in pieces before. */
   complete(event: Loose, notes: Metadata | null): ChunkDelta[];
   /** Gives arguments to calls that have none. */
   endAll(): ChunkDelta[];
-  /** How many calls the client has to answer. */
+  /** Returns the number of calls that the client has to answer. */
   count(): number;
 }
 
@@ -24,13 +24,13 @@ interface Call {
   hasBegun: boolean;
   /** true: the pieces are no JSON; the complete call has them as JSON. */
   isText: boolean;
-  /** true: what comes under the same id is another call. */
+  /** true: a further event under the same id is another call. */
   isComplete: boolean;
 }
 
-/** @param nextDetail  numbers reasoning details, in which the notes on calls are */
+/** @param nextDetail  returns the number of the next reasoning detail, in which the notes on calls are */
 export function streamedCalls(ids: ToolCallIds, nextDetail: () => number): StreamedCalls {
-  /** By the model's id. null: the provider answers the call itself, which is none of the client's business. */
+  /** The calls, by the model's id. null: the provider answers the call itself, and the client does not see it. */
   const calls = new Map<unknown, Call | null>();
   let count = 0;
 
@@ -75,7 +75,7 @@ export function streamedCalls(ids: ToolCallIds, nextDetail: () => number): Strea
     return deltas;
   }
 
-  /** Where pieces came, they were all of it. */
+  /** Returns the rest of the arguments; where pieces came, there is none. */
   function rest(call: Call, text: string): ChunkDelta[] {
     if (call.hasBegun) return [];
     call.hasBegun = true;

@@ -24,13 +24,13 @@ export function readUsage(raw: unknown): Usage | null {
   });
 }
 
-/** A total that leaves out some of its parts would be too low. */
+/** Returns a total. A total that leaves out some of its parts would be too low. */
 function total(counts: Loose, parts: readonly string[]): number | null {
   const [given, added] = [tokenCount(counts.total), sum(counts, parts)];
   return given === null || added === null ? (given ?? added) : Math.max(given, added);
 }
 
-/** null: the first part, which is never missing where parts are counted, is not there. */
+/** Returns the sum of parts; null: the first part, which is never missing where parts are counted, is not there. */
 function sum(counts: Loose, [first = '', ...others]: readonly string[]): number | null {
   const start = tokenCount(counts[first]);
   return start === null ? null : others.reduce((all, name) => all + (tokenCount(counts[name]) ?? 0), start);

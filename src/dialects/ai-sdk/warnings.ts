@@ -4,7 +4,8 @@ import { isObject } from '../../base/values.ts';
 const most = 20;
 
 /**
- * What a model says of settings that it left out or changed, for people. Only the model knows, once it is called.
+ * Reads the warnings of a model on settings that it left out or changed, for people. Only the model knows them, once it
+ * is called.
  * @see https://github.com/vercel/ai/blob/main/packages/provider/src/shared/v4/shared-v4-warning.ts
  */
 export function readWarnings(raw: unknown): string[] {

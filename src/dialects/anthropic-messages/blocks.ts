@@ -8,17 +8,17 @@ import { thoughtFormat } from './thoughts.ts';
 /** A block that has begun and not ended. */
 interface OpenBlock {
   kind: 'text' | 'thinking' | 'call' | 'output' | 'other';
-  /** Its place among the blocks of the response. */
+  /** The place of the block among the blocks of the response. */
   place: number;
-  /** Of a call: which of the calls. */
+  /** The number of a call among the calls. */
   call: number;
-  /** Of a call: the input that the block began with, where it is not empty. */
+  /** The input that a call began with, where it is not empty. */
   input: string;
-  /** Whether more of the input has come. */
+  /** true: more of the input has come. */
   hasInput: boolean;
-  /** Of a text: where it starts in the content. */
+  /** The place where a text starts in the content. */
   start: number;
-  /** Of a text: what it rests on, which is told when its end is known. */
+  /** The citations of a text, which are told when its end is known. */
   citations: unknown[];
 }
 
@@ -27,21 +27,21 @@ interface OpenBlock {
  * are of no use to the caller: their results are in the text.
  */
 export interface BlockReader {
-  /** A block begins, empty or with all that it has. */
+  /** Begins a block, empty or with all of its content. */
   begin(index: unknown, block: unknown): ChunkDelta[];
-  /** More of a block. */
+  /** Adds to a block. */
   more(index: unknown, delta: unknown): ChunkDelta[];
-  /** A block ends. */
+  /** Ends a block. */
   end(index: unknown): ChunkDelta[];
-  /** The message ends, with blocks that have not ended. @param last  holds `stop_reason` and `stop_details` */
+  /** Ends the message, with blocks that have not ended. @param last  holds `stop_reason` and `stop_details` */
   finish(last: Loose): ChunkDelta[];
-  /** Whether there are calls for the caller. */
+  /** true: there are calls for the caller. */
   hasCalls(): boolean;
 }
 
-/** What the reader of a message must know of it. */
+/** The facts of a message that its reader must know. */
 export interface BlockReading {
-  /** Knows the ids that the provider gave. */
+  /** The ids that the provider gave. */
   ids: ToolCallIds;
   /** The provider's own name for the model; changed where a stream tells of it. */
   model: unknown;
@@ -52,13 +52,13 @@ export interface BlockReading {
 export function blockReader(reading: BlockReading): BlockReader {
   const { ids, outputTool } = reading;
   const blocks = new Map<number, OpenBlock>();
-  /** Since the last thought. */
+  /** The lengths of the texts since the last thought. */
   const texts = textLengths();
   let calls = 0;
-  /** How long the content is, in UTF-16 units. */
+  /** The length of the content, in UTF-16 units. */
   let length = 0;
   let hasOutput = false;
-  /** What is said where a tool may still bring output of a form, of which it would be no part. */
+  /** The text that is held back while a tool may still bring output of a form, to which the text would not belong. */
   let heldBack = '';
   let heldNotes: Annotation[] = [];
 
@@ -96,7 +96,7 @@ export function blockReader(reading: BlockReading): BlockReader {
       throw badResponse('The provider sent a tool call that names no function.');
     block.input = inputText(input);
     if (name === outputTool) {
-      // A second call of it would put a second value behind the first.
+      // The value of a second call of it would stand behind that of the first.
       block.kind = hasOutput ? 'other' : 'output';
       hasOutput = true;
       return [];
@@ -126,7 +126,7 @@ export function blockReader(reading: BlockReading): BlockReader {
     }
   }
 
-  /** A thought, its signature, or both. */
+  /** Adds a thought, its signature, or both. */
   function addThought({ thinking: text, signature }: Loose, place: number): ChunkDelta[] {
     const isText = typeof text === 'string' && text !== '';
     const isSigned = typeof signature === 'string' && signature !== '';
@@ -162,7 +162,7 @@ export function blockReader(reading: BlockReading): BlockReader {
     if (!block) return [];
     blocks.delete(block.place);
     if (block.kind === 'text') return endText(block);
-    // Clients read the input as JSON, which no text at all is not.
+    // Clients read the input as JSON, and an empty text is no JSON.
     return block.hasInput ? [] : inputDelta(block, block.input || '{}');
   }
 
@@ -192,7 +192,10 @@ function inputDelta({ kind, call }: OpenBlock, text: string): ChunkDelta[] {
   return kind === 'call' ? [{ tool_calls: [{ index: call, function: { arguments: text } }] }] : [];
 }
 
-/** A thought, or a part of one, as clients send it back. `index` is the place of its block among all of the response. */
+/**
+ * Makes the detail of a thought, or of a part of one, as clients send it back. `index` is the place of its block among
+ * all of the response.
+ */
 function thoughtDetail(
   fields: { text?: string; signature?: string; model?: string; text_lengths?: number[] },
   index: number,
@@ -201,9 +204,9 @@ function thoughtDetail(
 }
 
 /**
- * A thought that only Anthropic can read; null: the block holds none.
- * @param model  that signed it
- * @param texts  those that came before it
+ * Makes the detail of a thought that only Anthropic can read; null: the block holds none.
+ * @param model  the model that signed it
+ * @param texts  the lengths of the texts that came before it
  */
 function hiddenThought(block: Loose, index: number, model: unknown, texts: TextLengths): ReasoningDetail | null {
   const { data } = block;
@@ -215,9 +218,9 @@ function hiddenThought(block: Loose, index: number, model: unknown, texts: TextL
 type Annotation = Loose & { type: string };
 
 /**
- * A citation as an annotation; null for what is none.
- * @param start  where the text that rests on it starts in the content
- * @param end    where it ends
+ * Makes an annotation of a citation; null: it is none.
+ * @param start  the place where the text that rests on it starts in the content
+ * @param end    the place where that text ends
  * @see https://platform.claude.com/docs/en/build-with-claude/citations
  */
 function annotationOf(citation: unknown, start: number, end: number): Annotation | null {
@@ -238,14 +241,17 @@ function textOr(value: unknown, otherwise: string): string {
   return typeof value === 'string' ? value : otherwise;
 }
 
-/** Why the model refuses, where Anthropic says it; null: it does not. */
+/** Returns the model's reason to refuse, where Anthropic gives it; null: it does not. */
 function refusalIn(holder: Loose): string | null {
   const details = holder.stop_details;
   if (holder.stop_reason !== 'refusal' || !isObject(details)) return null;
   return typeof details.explanation === 'string' && details.explanation !== '' ? details.explanation : null;
 }
 
-/** The input of a call as it stands in a block: text of JSON. Streams begin with an empty one; '' for that. */
+/**
+ * Returns the input of a call as it stands in a block: text of JSON. '': the block is the empty one that a stream
+ * begins with.
+ */
 function inputText(input: unknown): string {
   return isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
 }

@@ -1,7 +1,7 @@
 import { isObject, type Loose } from '../../base/values.ts';
 import type { Encoding } from './encoding.ts';
 
-/** More marks of what to cache are refused. A mark on the request is one of them. */
+/** The most marks of parts to cache that are accepted. A mark on the request is one of them. */
 const maxMarks = 4;
 
 /** Puts the mark of a part or tool onto the block that it became. */
@@ -14,8 +14,8 @@ export function mark(block: Loose, from: object, { marked }: Pick<Encoding, 'mar
 }
 
 /**
- * Takes marks away until no more are left than Anthropic accepts. The first stays: what it covers, such as tools and
- * instructions, is common to conversations. So do the last: they cover the most of this one.
+ * Takes marks away until no more are left than Anthropic accepts. The first stays: the parts before it, such as tools
+ * and instructions, are common to conversations. So do the last: they cover the most of this one.
  */
 export function limitMarks({ marked, dropped }: Encoding, others: number): void {
   const excess = marked.length + others - maxMarks;

@@ -3,36 +3,38 @@ import type { SchemaEffort } from './json-schema.ts';
 import type { ModelTraits } from './models.ts';
 import type { MessagesQuirks } from './quirks.ts';
 
-/** What the encoding of one request gathers besides its body. */
+/** The results of encoding one request, besides its body. */
 export interface Encoding {
   quirks: MessagesQuirks;
   /** The provider's own name for the model. */
   upstreamModel: string;
-  /** Whether thoughts go back. */
+  /** true: thoughts go back. */
   hasThoughts: boolean;
-  /** What the model takes. */
+  /** The features that the model takes. */
   traits: ModelTraits;
   /** Request fields that are left out. */
   dropped: Set<string>;
   /** Values of the header `anthropic-beta`. */
   betas: Set<string>;
-  /** Blocks that carry a mark of what to cache, in the order of the prompt. */
+  /** The blocks that carry a mark of parts to cache, in the order of the prompt. */
   marked: Loose[];
-  /** What may still be done for schemas. */
+  /** The work that may still be done for schemas. */
   schemas: SchemaEffort;
-  /** A tool call's id as Anthropic takes it. */
+  /** Returns a tool call's id as Anthropic takes it. */
   toolId(id: string): string;
 }
 
-/** Of a longer id that Anthropic would refuse, the beginning is kept. */
+/** The characters that are kept of a longer id that Anthropic would refuse. */
 const longestMade = 256;
 const takenId = /^[\w-]+$/;
 
-/** Anthropic takes letters, digits, `_` and `-` in the id of a tool call; other providers' ids hold more. */
+/**
+ * Makes ids of tool calls as Anthropic takes them: letters, digits, `_` and `-`. The ids of other providers hold more.
+ */
 export function toolIds(): (id: string) => string {
   const ids = new Map<string, string>();
   const taken = new Set<string>();
-  /** The next number to try, by what the id would be: thousands of ids may become the same. */
+  /** The next number to try, by the id without a number: thousands of ids may become the same. */
   const numbers = new Map<string, number>();
   return (id) => {
     const known = ids.get(id);

@@ -50,8 +50,8 @@ const statuses = new Map<string, number>(
 );
 
 /**
- * The error inside a response with a success status, or inside a stream event; null where there is none. One of a known
- * type is handled as if the response had its status.
+ * Returns the error inside a response with a success status, or inside a stream event; null where there is none. One of
+ * a known type is handled as if the response had its status.
  */
 export function errorIn(body: Loose): UpstreamError | null {
   if (body.type !== 'error' && !(body.type === undefined && body.error)) return null;
@@ -79,10 +79,10 @@ function textOf(body: Loose): ErrorText {
   };
 }
 
-/** How Anthropic says that it refuses what a request, or the response to it, is about. */
+/** The words with which Anthropic refuses the content of a request or of its response. */
 const refusedContent = /content[ _-]?filter|content polic|usage polic|safety|prohibited/;
 
-/** What the words of an error say more than its status. */
+/** Returns the meaning of an error's words beyond its status. */
 function meaningOf(status: number | null, { code, message }: ErrorText): Partial<UpstreamErrorOptions> {
   const words = message.toLowerCase();
   const isOfBody = status === 400 || status === 413 || status === 422;

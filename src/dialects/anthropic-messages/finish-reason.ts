@@ -1,7 +1,7 @@
 import { finishReasons } from '../shared/response/finish-reasons.ts';
 
 /**
- * Ours for Anthropic's word.
+ * Returns our word for Anthropic's.
  * @see https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
  */
 export const finishReasonOf = finishReasons({

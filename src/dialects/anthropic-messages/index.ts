@@ -7,7 +7,7 @@ import { decodeResult } from './result.ts';
 import { streamDecoder } from './stream.ts';
 
 /**
- * Messages as Anthropic defined them. Claude on other hosts speaks it too.
+ * Anthropic's Messages. Claude on other hosts speaks them too.
  * @see https://platform.claude.com/docs/en/api/messages/create
  */
 export const anthropicMessages = defineDialect<MessagesQuirks>({

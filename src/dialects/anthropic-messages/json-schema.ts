@@ -1,12 +1,12 @@
 import { isObject, type Loose } from '../../base/values.ts';
 
-/** More properties that may be left out are refused. */
+/** The most properties that may be left out; more are refused. */
 const maxOptional = 24;
-/** A schema that nests deeper, as those that refer to themselves do, is refused. */
+/** The most depth of a schema. A deeper one, such as one that refers to itself, is refused. */
 const maxDepth = 64;
 /**
- * Parts of all schemas of a request that are looked at, each as often as it is referred to: references to references
- * multiply.
+ * The most parts of all schemas of a request that are read, each as often as it is referred to: references to
+ * references multiply.
  */
 const maxParts = 10_000;
 
@@ -14,7 +14,7 @@ const maxParts = 10_000;
 const plainKeywords = ['$ref', '$schema', '$id', 'title', 'description', 'default', 'const', 'enum', 'type'];
 const listKeywords = ['anyOf', 'allOf'];
 const mapKeywords = ['properties', '$defs', 'definitions'];
-/** Keywords that are refused. They are told to the model in words. */
+/** Keywords that are refused. The model is told of them in words. */
 const toldKeywords = [
   'minimum',
   'maximum',
@@ -33,11 +33,11 @@ const toldKeywords = [
 const formats = new Set(['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'uri', 'ipv4', 'ipv6', 'uuid']);
 
 /**
- * A JSON Schema as Anthropic's grammar takes it: objects are closed, and limits of numbers, texts and lists become words
- * in the description.
- * @param effort  of the request: what one schema has used, the next one lacks
+ * Returns a JSON Schema as Anthropic's grammar takes it: objects are closed, and limits of numbers, texts and lists
+ * become words in the description.
+ * @param effort  the work for the request: the part that one schema has used, the next one lacks
  * @returns null where the grammar has no form of it: it refers to itself, leaves objects open, is too large, or has too
- *   many properties that may be left out
+ * many properties that may be left out
  * @see https://platform.claude.com/docs/en/build-with-claude/structured-outputs "JSON Schema limitations"
  */
 export function grammarSchema(schema: Loose, effort: SchemaEffort): Loose | null {
@@ -47,7 +47,7 @@ export function grammarSchema(schema: Loose, effort: SchemaEffort): Loose | null
   return effort.partsLeft < 0 ? null : shaped;
 }
 
-/** What may still be done for the schemas of a request. */
+/** The work that may still be done for the schemas of a request. */
 export interface SchemaEffort {
   partsLeft: number;
 }
@@ -62,13 +62,13 @@ interface State {
   effort: SchemaEffort;
 }
 
-/** @returns false: there is too much of it */
+/** @returns false: the schemas have too many parts */
 function spend(effort: SchemaEffort, parts: number): boolean {
   effort.partsLeft -= parts;
   return effort.partsLeft >= 0;
 }
 
-/** The names and numbers of characters that looking at a part goes through. */
+/** Returns the work of reading one part: its names, and the length of its reference. */
 function sizeOf({ $ref: ref, properties, required }: Loose): number {
   const names = isObject(properties) ? Object.keys(properties).length : 0;
   return 1 + names + (Array.isArray(required) ? required.length : 0) + (typeof ref === 'string' ? ref.length >> 6 : 0);
@@ -90,7 +90,7 @@ function fits(schema: unknown, state: State, depth: number, refs: readonly strin
   return partsOf(schema).every((part) => fits(part, state, depth + 1, refs));
 }
 
-/** Objects whose properties are not all named. */
+/** true: an object has properties without a name in the schema. */
 function isOpen({ type, properties, additionalProperties: others, patternProperties: patterns }: Loose): boolean {
   const isObjectType = type === 'object' || (Array.isArray(type) && type.includes('object'));
   return (
@@ -101,7 +101,7 @@ function isOpen({ type, properties, additionalProperties: others, patternPropert
   );
 }
 
-/** The schemas of which a value consists. Definitions count where they are referred to. */
+/** Returns the schemas of which a value consists. Definitions count where they are referred to. */
 function partsOf(schema: Loose): unknown[] {
   const { properties, items, anyOf, oneOf, allOf } = schema;
   const lists = [anyOf, oneOf, allOf, items].flatMap((part) => (Array.isArray(part) ? part : []));
@@ -112,7 +112,7 @@ function partsOf(schema: Loose): unknown[] {
   ];
 }
 
-/** What a reference inside of the schema, such as `#/$defs/Person`, refers to. */
+/** Returns the schema that a reference inside of the schema, such as `#/$defs/Person`, refers to. */
 function targetOf(ref: string, root: Loose): unknown {
   if (ref !== '#' && !ref.startsWith('#/')) return undefined;
   let target: unknown = root;

@@ -22,10 +22,10 @@ export interface Conversation {
 }
 
 /**
- * Instructions at the start become `system`. Later ones keep their place: moved to the start, they would come before
- * what they refer to, and every cached prefix would be lost. Where model and place allow it, they remain instructions,
- * else they are text of the user. Messages of one side in a row are one turn, in which the results of tools come first,
- * as Anthropic requires.
+ * Encodes messages. Instructions at the start become `system`. Later ones keep their place: moved to the start, they
+ * would come before the messages that they refer to, and every cached prefix would be lost. Where model and place allow
+ * it, they remain instructions, else they are text of the user. Messages of one side in a row are one turn, in which
+ * the results of tools come first, as Anthropic requires.
  * @see https://platform.claude.com/docs/en/build-with-claude/working-with-messages
  * @see https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages
  */
@@ -33,7 +33,7 @@ export function encodeMessages(messages: readonly ChatMessage[], encoding: Encod
   const system: Loose[] = [];
   const turns: Turn[] = [];
   const mayInstruct = placesOfInstructions(messages, encoding);
-  // A conversation needs a turn: where all are instructions, they are it.
+  // A conversation needs a turn: if all messages are instructions, they become the turn.
   let isStart = messages.some(({ role }) => !isInstruction(role));
   messages.forEach((message, at) => {
     const path = `messages[${at}]`;
@@ -54,7 +54,10 @@ export function encodeMessages(messages: readonly ChatMessage[], encoding: Encod
   return { system, turns };
 }
 
-/** Which messages are instructions at whose place Anthropic takes them: at the end, or before an assistant's turn. */
+/**
+ * Finds the messages that are instructions at a place where Anthropic takes them: at the end, or before an assistant's
+ * turn.
+ */
 function placesOfInstructions(messages: readonly ChatMessage[], { traits }: Encoding): readonly boolean[] {
   const places: boolean[] = [];
   let isBeforeAnswer = traits.laterInstructions;
@@ -108,7 +111,7 @@ function resultsFirst(content: Loose[]): Loose[] {
   return results.length === 0 ? content : [...results, ...content.filter(({ type }) => type !== 'tool_result')];
 }
 
-/** An assistant's turn at the end is continued by the model. Anthropic refuses white space at its end. */
+/** Ends the turns. The model continues an assistant's turn at the end, and Anthropic refuses white space at its end. */
 function endTurns(turns: Turn[], at: number, { traits }: Encoding): void {
   const last = turns.at(-1);
   const block = last?.content.at(-1);
@@ -146,7 +149,7 @@ function encodeAssistant(message: AssistantMessage, path: string, encoding: Enco
   return interleave(thoughts, [...said, ...others.map((block) => ({ block }))]);
 }
 
-/** Only what is signed goes back, and what the model can read. */
+/** Encodes thoughts. Only signed ones that the model can read go back. */
 function encodeThoughts(message: AssistantMessage, encoding: Encoding) {
   const { dropped, upstreamModel } = encoding;
   const { blocks: signed, isComplete, textEnds } = thoughtBlocks(message.reasoning_details ?? []);
@@ -167,14 +170,17 @@ function encodeCall({ id, function: called }: ToolCall, encoding: Encoding): Loo
 
 const maxInputDepth = 100;
 
-/** Anthropic takes an object. Arguments that are none, since the model broke off, are kept as a text in one. */
+/**
+ * Returns the input as an object, which Anthropic takes. Arguments that are no object, since the model broke off, are
+ * kept as a text in one.
+ */
 function inputOf(text: string): Loose {
   if (text.trim() === '') return {};
   try {
     const input = parseJson(text, maxInputDepth);
     if (isObject(input)) return input;
   } catch {
-    // It is no JSON, or nests too deep to be written again.
+    // The text is no JSON, or nests too deep to be written again.
   }
   return { arguments: text };
 }

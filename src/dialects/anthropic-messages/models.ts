@@ -3,26 +3,26 @@ import { claudeName } from '../shared/claude-name.ts';
 import { bindsThoughts } from '../shared/thought-bindings.ts';
 import type { MessagesQuirks } from './quirks.ts';
 
-/** How much the model is to think and write, where it takes no budget. */
+/** The amount that the model has to think and write, where it takes no budget. */
 export type Effort = 'low' | 'medium' | 'high' | 'xhigh' | 'max';
 
-/** What a model takes. Anthropic refuses a request with a field that the model does not know. */
+/** The features that a model takes. Anthropic refuses a request with a field that the model does not know. */
 export interface ModelTraits {
-  /** How it thinks; see the quirk of the same name. */
+  /** The way in which it thinks; see the quirk of the same name. */
   thinking: NonNullable<MessagesQuirks['thinking']>;
   /** false: it always thinks. */
   canStopThinking: boolean;
   /** true: it can be told to think between calls of tools only. */
   thinksBetweenTools: boolean;
-  /** true: it shows what it thinks only when asked to. */
+  /** true: it shows its thoughts only when asked to. */
   hidesThoughts: boolean;
   /** The efforts that it knows. */
   efforts: readonly Effort[];
-  /** Whether it takes `temperature`, `top_p` and `top_k`: all, either `temperature` or `top_p`, none. */
+  /** The fields `temperature`, `top_p` and `top_k` that it takes: all, either `temperature` or `top_p`, none. */
   sampling: 'all' | 'one' | 'none';
   /** true: it can be made to call a tool. */
   forcedTools: boolean;
-  /** How it is asked for output of a schema. */
+  /** The way in which it is asked for output of a schema. */
   structuredOutput: StructuredOutput;
   /** true: it takes tools whose arguments follow their schema exactly. */
   strictTools: boolean;
@@ -30,7 +30,7 @@ export interface ModelTraits {
   laterInstructions: boolean;
   /** true: it searches the web by itself, where the request says that it may. */
   searchesWeb: boolean;
-  /** true: it binds what it thinks to all that stands before it. */
+  /** true: it binds its thoughts to all messages before them. */
   bindsThoughts: boolean;
   /** true: it continues an assistant message at the end of the conversation. */
   prefill: boolean;
@@ -39,14 +39,15 @@ export interface ModelTraits {
 }
 
 /**
- * What a model takes, by its name. The names are Anthropic's own facts, and other hosts put something before or behind
- * them. A newer Claude is taken for what the newest known one is; what is no Claude for the plainest.
+ * Returns the features that a model takes, by its name. The names are Anthropic's own facts, and other hosts put
+ * something before or behind them. A newer Claude counts as the newest known one; a model that is no Claude counts as
+ * the plainest.
  * @see https://platform.claude.com/docs/en/about-claude/models/migration-guide
  */
 export function traitsOf(upstreamModel: string, quirks: MessagesQuirks): ModelTraits {
   const name = claudeName(upstreamModel);
   const traits = name === null ? plainest : claudeTraits(name.family, name.version);
-  // At Google Cloud an organization has to allow it first.
+  // An organization has to allow it first at Google Cloud.
   const isGuarded = quirks.host === 'vertex' && traits.structuredOutput === 'native' && traits.forcedTools;
   const thinking = quirks.thinking ?? traits.thinking;
   const isSteered = thinking === 'adaptive' || thinking === 'either';

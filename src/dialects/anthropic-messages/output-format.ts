@@ -5,27 +5,27 @@ import { outputInstruction, outputToolName } from '../shared/structured-output.t
 import type { Encoding } from './encoding.ts';
 import { grammarSchema } from './json-schema.ts';
 
-/** How output of a form is asked for. Absent fields: not that way. */
+/** The way in which output of a form is asked for. Absent fields: not that way. */
 export interface OutputPlan {
   structuredOutput?: StructuredOutput;
-  /** For `output_config.format`. */
+  /** The value of `output_config.format`. */
   format?: Loose;
-  /** Its arguments are the output. */
+  /** The tool whose arguments are the output. */
   tool?: Loose & { name: string };
-  /** Put behind the instructions. */
+  /** The text that is put behind the instructions. */
   instruction?: string;
 }
 
 /**
- * Native where model and schema allow it, else by a tool that must be called, else in words: JSON of any shape has no
- * other form here.
+ * Plans the output: natively where model and schema allow it, else by a tool that must be called, else in words. JSON
+ * of any shape has no other form here.
  * @see https://platform.claude.com/docs/en/build-with-claude/structured-outputs
  */
 export function planOutput(request: ChatRequest, { traits, dropped, schemas }: Encoding): OutputPlan {
   const format = request.response_format;
   if (!format || format.type === 'text') return {};
   const instruction = outputInstruction(format);
-  // Grammars have no word here. A tool that must be called leaves no room for text of any form.
+  // A grammar cannot be asked for here. A tool that must be called leaves no room for text of any form.
   if (instruction === null || mustCall(request)) {
     dropped.add('response_format');
     return {};
@@ -40,7 +40,7 @@ export function planOutput(request: ChatRequest, { traits, dropped, schemas }: E
   return { structuredOutput: 'instruction', instruction };
 }
 
-/** Only the schema itself can say what it is for. */
+/** Returns the format. Only the schema itself can describe its purpose. */
 function formatOf(schema: Loose, description: string | undefined): Loose {
   const isTold = description === undefined || schema.description !== undefined;
   return { type: 'json_schema', schema: isTold ? schema : { ...schema, description } };
@@ -52,7 +52,7 @@ function mustCall({ tool_choice: choice, tools = [] }: ChatRequest): boolean {
   return choice.type !== 'allowed_tools' || modeOf(choice) === 'required';
 }
 
-/** OpenAI's newer form has the fields one level deeper. */
+/** Returns the fields of a choice; OpenAI's newer form has them one level deeper. */
 export function allowedIn(choice: Loose): Loose {
   return isObject(choice.allowed_tools) ? choice.allowed_tools : choice;
 }

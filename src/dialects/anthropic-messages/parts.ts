@@ -12,14 +12,14 @@ const imageTypes = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'
 const filesBeta = 'files-api-2025-04-14';
 
 /**
- * A text block; none for a text without a visible character, which Anthropic refuses.
+ * Returns a text block; none for a text without a visible character, which Anthropic refuses.
  * @see https://platform.claude.com/docs/en/api/messages/create "text content blocks must be non-empty"
  */
 export function textBlocks(text: string): Loose[] {
   return text.trim() === '' ? [] : [{ type: 'text', text }];
 }
 
-/** The content of a user, system or tool message as blocks. */
+/** Encodes the content of a user, system or tool message as blocks. */
 export function encodeContent(content: string | readonly ContentPart[], path: string, encoding: Encoding): Loose[] {
   if (typeof content === 'string') return textBlocks(content);
   return content.flatMap((part, at) =>
@@ -83,7 +83,7 @@ function encodeFile({ file }: FilePart, path: string, encoding: Encoding): Loose
   return { type: 'document', source: documentSource(data, at), ...title };
 }
 
-/** Anthropic's own field, by which a document is cited in the response. */
+/** Adds Anthropic's own field, by which a document is cited in the response. */
 function withCitations(block: Loose, { citations }: FilePart): Loose {
   return isObject(citations) && block.type === 'document' ? { ...block, citations } : block;
 }

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 
-/** What a provider that speaks Anthropic's messages may do differently. */
+/** The differences that a provider that speaks Anthropic's messages may have. */
 export const messagesQuirks = lazily(() =>
   z.strictObject({
     /**
-     * Whose service it is. `vertex`: Claude at Google Cloud, where the model is part of the path, the version is part of
-     * the body, and images and files are not fetched from addresses.
+     * The service that serves the models. `vertex`: Claude at Google Cloud, where the model is part of the path, the
+     * version is part of the body, and images and files are not fetched from addresses.
      * @default anthropic
      */
     host: z.enum(['anthropic', 'vertex']).optional(),
@@ -14,18 +14,19 @@ export const messagesQuirks = lazily(() =>
     dropParams: z.array(z.string()).optional(),
     /**
      * The largest output where the caller names none: this wire requires one.
-     * @default what every model of the generation takes: 32,000 tokens for Claude 4 and later, 4,096 or 8,192 before
+     * @default the largest that every model of the generation takes: 32,000 tokens for Claude 4 and later, 4,096 or
+     * 8,192 before
      */
     defaultMaxTokens: z.int().min(1).optional(),
     /**
-     * How the models think. `none`: not at all. `budget`: with a budget of tokens. `adaptive`: as much as they find
-     * right, steered by an effort. `either`: both.
+     * The way in which the models think. `none`: not at all. `budget`: with a budget of tokens. `adaptive`: as much as
+     * they find right, steered by an effort. `either`: both.
      * @default by the model's name
      */
     thinking: z.enum(['none', 'budget', 'either', 'adaptive']).optional(),
     /**
-     * How output of a schema is asked for: by `output_config.format`, by a tool that must be called, or by an
-     * instruction in the prompt.
+     * The way in which output of a schema is asked for: by `output_config.format`, by a tool that must be called, or by
+     * an instruction in the prompt.
      * @default by the model's name
      */
     structuredOutput: z.enum(['native', 'tool', 'instruction']).optional(),
@@ -39,5 +40,5 @@ export const messagesQuirks = lazily(() =>
     betas: z.array(z.string()).optional(),
   }),
 );
-/** How a provider differs in the dialect `anthropic-messages`. */
+/** The quirks of a provider in the dialect `anthropic-messages`. */
 export interface MessagesQuirks extends z.infer<ReturnType<typeof messagesQuirks>> {}

@@ -19,8 +19,8 @@ const version = '2023-06-01';
 const vertexVersion = 'vertex-2023-10-16';
 
 /**
- * Builds the body of a message. Anthropic refuses fields that it does not know, so that all that the wire has no word
- * for is left out and listed.
+ * Builds the body of a message. Anthropic refuses fields that it does not know, so every field that the wire has no
+ * word for is left out and listed.
  * @see https://platform.claude.com/docs/en/api/messages/create
  */
 export function encodeRequest({
@@ -44,7 +44,7 @@ export function encodeRequest({
   const given = request.max_completion_tokens ?? request.max_tokens ?? null;
   const maxTokens = given ?? quirks.defaultMaxTokens ?? encoding.traits.maxTokens;
   const output = planOutput(request, encoding);
-  // In the order of the prompt, which is that of the marks: tools, instructions, turns.
+  // The order is that of the prompt, and so of the marks: tools, instructions, turns.
   const { tools, choice } = planTools(request, output, encoding);
   const conversation = encodeMessages(request.messages, encoding);
   if (output.instruction !== undefined) conversation.system.push({ type: 'text', text: output.instruction });
@@ -78,7 +78,7 @@ export function encodeRequest({
   };
 }
 
-/** What the reader of the response must know, where it must know anything. */
+/** Returns the facts that the reader of the response must know, where there are any. */
 function readingOf({ tool }: OutputPlan, thoughts: BoundThoughts | null): Pick<EncodedRequest, 'reading' | 'thoughts'> {
   if (!tool && thoughts === null) return {};
   return {
@@ -90,16 +90,20 @@ function readingOf({ tool }: OutputPlan, thoughts: BoundThoughts | null): Pick<E
   };
 }
 
-/** Models that bind thoughts always think: to say so changes nothing. */
+/**
+ * Tells the provider to drop thoughts that do not fit. This sets `thinking`, which changes nothing else: models that
+ * bind thoughts always think.
+ */
 function dropMismatches(plan: ThinkingPlan, { betas }: Encoding): void {
   betas.add(bindingBeta);
   plan.thinking = { ...(plan.thinking ?? { type: 'adaptive' }), block_binding: dropsMismatches };
 }
 
 /**
- * Whether the model goes on with a turn of its own that did not begin with thoughts: one to be continued, or one whose
- * calls have been answered.
- * @see https://platform.claude.com/docs/en/build-with-claude/extended-thinking "Toggling thinking modes in conversations"
+ * true: the model goes on with a turn of its own that did not begin with thoughts. It is one to be continued, or one
+ * whose calls have been answered.
+ * @see https://platform.claude.com/docs/en/build-with-claude/extended-thinking "Toggling thinking modes in
+ * conversations"
  */
 function continuesWithoutThoughts({ turns }: Conversation): boolean {
   const last = turns.findLastIndex(({ role }) => role !== 'system');
@@ -110,7 +114,8 @@ function continuesWithoutThoughts({ turns }: Conversation): boolean {
 }
 
 /**
- * A mark on the request: the provider itself marks the last block. Google Cloud does not, so that the mark is put there.
+ * Encodes a mark on the request: the provider itself marks the last block. Google Cloud does not, so the mark is put
+ * there.
  * @see https://platform.claude.com/docs/en/build-with-claude/prompt-caching "Automatic caching"
  */
 function encodeCaching(request: ChatRequest, { turns }: Conversation, payload: Loose, encoding: Encoding): void {

@@ -32,7 +32,7 @@ function decodeMessage(body: Loose, { outputTool, transformations }: Reading): C
     throw badResponse('The provider sent a response without a stop_reason.');
   noteTransformations(body.input_transformations, transformations);
   const ids = toolCallIds();
-  // Every id that the provider gave, so that none is given twice.
+  // All ids of the provider are noted first, so that none is given twice.
   for (const block of content) if (isObject(block) && block.type === 'tool_use') ids.take(block.id);
   const reader = blockReader({ ids, model: body.model, outputTool });
   const message = readMessage(content, reader, body);

@@ -3,7 +3,7 @@ import type { ChatRequest } from '../../schema/chat/chat.ts';
 import { gatewayFields } from '../shared/gateway-fields.ts';
 import type { Encoding } from './encoding.ts';
 
-/** The request without the fields that the provider refuses by its quirks. */
+/** Returns the request without the fields that the provider refuses by its quirks. */
 export function withoutParams(request: ChatRequest, { quirks, dropped }: Encoding): ChatRequest {
   const given = quirks.dropParams?.filter((name) => name !== 'messages' && isSet((request as Loose)[name])) ?? [];
   if (given.length === 0) return request;
@@ -19,7 +19,7 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** Sampling, ends, who asks, and which tier. */
+/** Encodes sampling, stop sequences, the user, and the tier. */
 export function encodeSettings(request: ChatRequest, payload: Loose, thinking: Loose | undefined, encoding: Encoding) {
   encodeSampling(request, payload, thinking !== undefined && thinking.type !== 'disabled', encoding);
   encodeStop(request, payload, encoding);
@@ -27,7 +27,7 @@ export function encodeSettings(request: ChatRequest, payload: Loose, thinking: L
   encodeTier(request, payload, encoding);
 }
 
-/** A model that thinks samples at its own temperature, and takes only this much of `top_p`. */
+/** The least `top_p` of a model that thinks. Such a model samples at its own temperature. */
 const leastThinkingTopP = 0.95;
 
 /** @see https://platform.claude.com/docs/en/build-with-claude/extended-thinking "Feature compatibility" */
@@ -47,7 +47,7 @@ function encodeSampling(request: ChatRequest, payload: Loose, thinks: boolean, {
   put('top_k', topK, isFree && !thinks);
 }
 
-/** A text without a visible character is refused. */
+/** Encodes stop sequences. A text without a visible character is refused. */
 function encodeStop({ stop }: ChatRequest, payload: Loose, { dropped }: Encoding): void {
   if (!isSet(stop)) return;
   const texts = typeof stop === 'string' ? [stop] : (stop as string[]);
@@ -56,10 +56,10 @@ function encodeStop({ stop }: ChatRequest, payload: Loose, { dropped }: Encoding
   if (taken.length > 0) payload.stop_sequences = taken;
 }
 
-/** A longer id is refused. */
+/** The most characters of a user's id; a longer one is refused. */
 const maxUserId = 256;
 
-/** The newer name wins where a caller sends both. */
+/** Encodes the user's id. The newer name wins where a caller sends both. */
 function encodeUser(request: ChatRequest, payload: Loose, { dropped }: Encoding): void {
   const { user, safety_identifier: safety } = request;
   const isUsable = (id: unknown): id is string => typeof id === 'string' && id !== '' && id.length <= maxUserId;
@@ -82,7 +82,7 @@ function encodeTier({ service_tier: tier }: ChatRequest, payload: Loose, { quirk
   else dropped.add('service_tier');
 }
 
-/** Fields that reach the provider, or that say here what was left out of them. */
+/** Fields that reach the provider, or whose code lists the parts that were left out. */
 const handled: ReadonlySet<string> = new Set([
   ...gatewayFields,
   'messages',
@@ -106,7 +106,7 @@ const handled: ReadonlySet<string> = new Set([
   'web_search_options',
 ]);
 
-/** Values that ask for nothing but what happens anyway. */
+/** By field: tells whether a value asks only for the usual behaviour. */
 const idle = new Map<string, (value: unknown) => boolean>([
   ['n', (value) => value === 1],
   ['logprobs', (value) => value === false],

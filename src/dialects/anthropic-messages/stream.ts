@@ -44,7 +44,7 @@ export function streamDecoder(
     message.model = head.model;
     noteTransformations(head.input_transformations, transformations);
     const start: ChunkDelta = { role: 'assistant', content: '' };
-    // A response that goes on where another one paused may begin with its blocks.
+    // A response that continues one that paused may begin with its blocks.
     const content = Array.isArray(head.content) ? head.content : [];
     return [
       deltaPart(start, null, tier === null ? {} : { service_tier: tier }),
@@ -64,7 +64,7 @@ export function streamDecoder(
     return [...deltaParts(deltas), end, ...readCounts(counts)];
   }
 
-  /** Each report is cumulative. Before the end, it lets a broken stream be paid for. */
+  /** Reads counts. Each report is cumulative. One before the end lets a broken stream be paid for. */
   function readCounts(counts: unknown): StreamPart[] {
     mergeUsage(usage, counts);
     const read = isObject(counts) ? readUsage(usage) : null;

@@ -10,18 +10,21 @@ const leastBudget = 1_024;
 const mostOfOurs = 0.8;
 
 export interface ThinkingPlan {
-  /** Absent: as the model does by itself. */
+  /** The field `thinking`. Absent: the model decides by itself. */
   thinking?: Loose;
   effort?: Effort;
 }
 
-/** What else the request holds that thinking depends on. */
+/** The other facts of the request that thinking depends on. */
 export interface ThinkingNeeds {
-  /** In tokens. */
+  /** The largest output, in tokens. */
   maxTokens: number;
   /** false: the caller named no largest output. */
   isMaxGiven: boolean;
-  /** A tool must be called, or a turn goes on that began without thoughts: a model with a budget does not think then. */
+  /**
+   * true: a tool must be called, or a turn goes on that began without thoughts. A model with a budget does not think
+   * then.
+   */
   isBound: boolean;
 }
 
@@ -35,7 +38,7 @@ export function planThinking(request: ChatRequest, needs: ThinkingNeeds, encodin
   if (request.reasoning?.summary) dropped.add('reasoning.summary');
   if (amount === null) return verbosityPlan(request, encoding);
   const leftOut = (plan: ThinkingPlan = {}): ThinkingPlan => {
-    // A caller may say the same in both.
+    // A caller may send the same in both.
     if (reasoningAmount({ reasoning: request.reasoning })) dropped.add('reasoning');
     if (request.reasoning_effort) dropped.add('reasoning_effort');
     return { ...verbosityPlan(request, encoding), ...plan };
@@ -62,7 +65,10 @@ export function planThinking(request: ChatRequest, needs: ThinkingNeeds, encodin
   };
 }
 
-/** Without an effort of reasoning, `verbosity` is the effort: it steers all that the model writes. */
+/**
+ * Makes the plan of `verbosity`. Without an effort of reasoning, it is the effort: it steers everything that the model
+ * writes.
+ */
 function verbosityPlan(request: ChatRequest, encoding: Encoding): ThinkingPlan {
   const { verbosity } = request;
   if (typeof verbosity !== 'string' || !Object.hasOwn(levels, verbosity) || encoding.traits.efforts.length === 0) {
@@ -86,7 +92,7 @@ const levels: Readonly<Record<Exclude<ReasoningEffort, 'none'>, number>> = {
 };
 const effortLevels: Readonly<Record<Effort, number>> = { low: 0, medium: 1, high: 2, xhigh: 3, max: 4 };
 
-/** The least effort of the model that is no less than what is asked for, else its greatest. */
+/** Returns the least effort of the model that is no less than the one that was asked for, else its greatest. */
 function nearestEffort(asked: ReasoningEffort, efforts: readonly Effort[]): Effort {
   const level = asked === 'none' ? 0 : levels[asked];
   return efforts.find((effort) => effortLevels[effort] >= level) ?? efforts.at(-1) ?? 'high';

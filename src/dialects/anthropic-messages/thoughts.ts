@@ -1,7 +1,7 @@
 import type { ReasoningDetail } from '../../schema/chat/message.ts';
 import { type PlacedThought, type Signer, signerReader } from '../shared/interleave.ts';
 
-/** The `format` of reasoning details that are Claude's, whoever hosts it. */
+/** The `format` of reasoning details of Claude, on every host. */
 export const thoughtFormat = 'anthropic-claude-v1';
 
 /** A block of an earlier response that goes back, as Anthropic sent it. */
@@ -18,12 +18,12 @@ export interface ThoughtBlocks {
   blocks: ThoughtBlock[];
   /** false: some details are another provider's, or lack the signature without which Anthropic refuses them. */
   isComplete: boolean;
-  /** Where the texts end that stood before thoughts. */
+  /** The places where the texts end that stood before thoughts. */
   textEnds: readonly number[];
 }
 
 /**
- * Puts the blocks together again that reasoning details came from. Clients keep the details of a stream as they came:
+ * Makes blocks again of the reasoning details that came from them. Clients keep the details of a stream as they came:
  * each may hold a few letters, and the last of a block its signature.
  * @see https://platform.claude.com/docs/en/build-with-claude/extended-thinking "Preserving thinking blocks"
  */
@@ -50,7 +50,7 @@ export function thoughtBlocks(details: readonly ReasoningDetail[]): ThoughtBlock
       blocks.push({ place, ...signers.read(detail), block: { type: 'redacted_thinking', data: detail.data } });
       continue;
     }
-    // Without a place, a signature is what ends a block.
+    // A signature ends a block where no place is given.
     if (open !== null && (open.place !== place || (place === null && open.signature !== ''))) close();
     open ??= { place, thinking: '', signature: '', signer: null, textStart: null };
     open.thinking += detail.text ?? '';

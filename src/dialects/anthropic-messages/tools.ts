@@ -9,7 +9,7 @@ import { allowedIn, type OutputPlan } from './output-format.ts';
 
 export interface ToolPlan {
   tools: Loose[];
-  /** Absent: the model decides. */
+  /** The field `tool_choice`. Absent: the model decides. */
   choice?: Loose;
 }
 
@@ -40,7 +40,7 @@ export function planTools(request: ChatRequest, output: OutputPlan, encoding: En
 }
 
 /**
- * The provider's own search. Claude has no word for how much of the pages is read.
+ * Makes the provider's own search tool. Claude has no word for the amount of the pages that is read.
  * @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool
  */
 function searchTool(request: ChatRequest, { traits, dropped }: Encoding): Loose | null {
@@ -106,7 +106,7 @@ function forcedChoice(choice: Exclude<ToolChoice, 'none' | 'auto'>): Loose | und
   return allowedIn(choice).mode === 'required' ? { type: 'any' } : undefined;
 }
 
-/** The tools to which a choice limits the model, which are all that it is given; null: no limit. */
+/** Returns the tools to which a choice limits the model. The model gets only these; null: no limit. */
 function allowedNames(choice: ToolChoice | undefined): ReadonlySet<unknown> | null {
   if (!isObject(choice) || choice.type !== 'allowed_tools') return null;
   const { tools } = allowedIn(choice);

@@ -5,8 +5,8 @@ import { searchCount, tokenCount, tokensOrZero } from '../shared/response/counts
 import { usageOf } from '../shared/response/usage.ts';
 
 /**
- * Reads what Anthropic reports. Its `input_tokens` leave out what is read from a cache and what is written to one; ours
- * are all of the prompt. Thoughts are part of `output_tokens`.
+ * Reads the usage that Anthropic reports. Its `input_tokens` leave out the tokens that are read from a cache and
+ * written to one; ours are all of the prompt. Thoughts are part of `output_tokens`.
  * @returns null where the counts are missing or nonsense
  * @see https://platform.claude.com/docs/en/build-with-claude/prompt-caching "Tracking cache performance"
  */
@@ -36,8 +36,8 @@ interface Totals {
 }
 
 /**
- * What is at the top leaves out the steps in which the conversation was made shorter, which are charged: then the steps
- * are added up.
+ * Returns the totals. The counts at the top leave out the steps in which the conversation was made shorter, which are
+ * charged: then the steps are added up.
  * @see https://platform.claude.com/docs/en/build-with-claude/compaction "Understanding usage"
  */
 function totalsOf(raw: Loose): Totals {
@@ -74,7 +74,7 @@ function countsOf(raw: Loose): Totals {
 }
 
 /**
- * Of a stream: later events count up, and leave out what has not changed. No count falls.
+ * Adds a report of a stream: later events count up, and leave out counts that have not changed. No count falls.
  * @param known  changed
  */
 export function mergeUsage(known: Loose, raw: unknown): void {
@@ -82,7 +82,7 @@ export function mergeUsage(known: Loose, raw: unknown): void {
   Object.assign(known, largest(known, raw));
 }
 
-/** The tier that served, in the words of chat completions; null: not said. */
+/** Returns the tier that served, in the words of chat completions; null: Anthropic named none. */
 export function serviceTierOf(raw: unknown): string | null {
   const tier = isObject(raw) ? raw.service_tier : null;
   if (typeof tier !== 'string') return null;

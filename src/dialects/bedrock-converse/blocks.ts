@@ -10,13 +10,13 @@ import { secretDetail, textDetail } from './reasoning-details.ts';
 /** A block of content that is open. */
 interface Block {
   kind: 'text' | 'tool' | 'output' | 'hidden';
-  /** Of a tool call: its index. */
+  /** The index of a tool call. */
   tool: number;
-  /** Of a tool call: whether it has arguments. */
+  /** true: a tool call has arguments. */
   hasInput: boolean;
-  /** Of a thought: the index of its detail; -1 before there is one. */
+  /** The index of the detail of a thought; -1 before there is one. */
   detail: number;
-  /** Of a text: where it starts in the content. */
+  /** The place where a text starts in the content. */
   start: number;
   citations: unknown[];
   imageFormat: unknown;
@@ -24,23 +24,23 @@ interface Block {
 
 /** Reads the blocks of one message, in pieces as a stream has them, or each at once. */
 export interface BlockReader {
-  /** A block begins. */
+  /** Begins a block. */
   begin(at: unknown, start: Loose): ChunkDelta[];
-  /** More of a block, which need not have begun. */
+  /** Adds to a block, which need not have begun. */
   more(at: unknown, delta: Loose): ChunkDelta[];
-  /** A block ends. */
+  /** Ends a block. */
   end(at: unknown): ChunkDelta[];
-  /** A complete block. */
+  /** Reads a complete block. */
   read(at: number, block: Loose): ChunkDelta[];
-  /** The message ends, with blocks that have not ended. */
+  /** Ends the message, with blocks that have not ended. */
   finish(): ChunkDelta[];
-  /** Whether there are calls of the caller's tools. */
+  /** true: there are calls of the caller's tools. */
   hasCalls(): boolean;
 }
 
-/** @param ids  knows the ids that the provider gave */
+/** @param ids  the ids that the provider gave */
 export function blockReader(ids: ToolCallIds, reading: Reading): BlockReader {
-  /** Since the last thought. */
+  /** The lengths of the texts since the last thought. */
   const texts = textLengths();
   /** The block that had text last. */
   let lastText: Block | null = null;
@@ -49,7 +49,7 @@ export function blockReader(ids: ToolCallIds, reading: Reading): BlockReader {
   let details = 0;
   let contentLength = 0;
   let hasOutput = false;
-  /** What is said where a tool may still bring output of a form, of which it would be no part. */
+  /** The text that is held back while a tool may still bring output of a form, to which the text would not belong. */
   let heldBack = '';
   let heldNotes: Annotation[] = [];
 
@@ -112,7 +112,7 @@ export function blockReader(ids: ToolCallIds, reading: Reading): BlockReader {
   }
 
   function addText(block: Block, text: string): ChunkDelta[] {
-    // Once the output has begun, nothing else belongs to it.
+    // No other content belongs to the output once it has begun.
     if (hasOutput) return [];
     if (block !== lastText) texts.begin();
     lastText = block;
@@ -151,7 +151,7 @@ export function blockReader(ids: ToolCallIds, reading: Reading): BlockReader {
     return block === undefined ? [] : finishBlock(block);
   }
 
-  /** A tool without parameters is called with no arguments at all, which is no JSON. */
+  /** Ends a block. A tool without parameters is called with no arguments at all, which is no JSON. */
   function finishBlock({ kind, hasInput, tool, citations, start }: Block): ChunkDelta[] {
     if (kind === 'tool' && !hasInput) return [{ tool_calls: [{ index: tool, function: { arguments: '{}' } }] }];
     if (kind === 'output' && !hasInput) return [{ content: '{}' }];
@@ -196,7 +196,7 @@ export function blockReader(ids: ToolCallIds, reading: Reading): BlockReader {
   return { begin, more, end, read, finish, hasCalls: () => tools > 0 };
 }
 
-/** An image that the model made, as a data URL; null for what is none. */
+/** Returns an image that the model made, as a data URL; null: it is none. */
 function imageOf(format: unknown, source: unknown): ImageOutput | null {
   if (!isObject(source) || typeof source.bytes !== 'string' || source.bytes === '') return null;
   const type = typeof format === 'string' && /^[a-z]{3,5}$/.test(format) ? format : 'png';

@@ -2,12 +2,12 @@ import type { Loose } from '../../base/values.ts';
 import type { CacheControl } from '../../schema/chat/part.ts';
 import type { ModelTraits } from './model.ts';
 
-/** More marks than this are an error at the provider. */
+/** The most marks of parts to cache; more are an error at the provider. */
 export const maxMarks = 4;
 
 /**
- * The mark behind what is to be cached. Five minutes are the default.
- * @param path     of the mark in the request
+ * Makes the mark behind the part to cache. Five minutes are the default.
+ * @param path     the path of the mark in the request
  * @param dropped  gets the time to live where the model takes none
  * @see https://docs.aws.amazon.com/bedrock/latest/userguide/prompt-caching.html
  */

@@ -4,9 +4,9 @@ import { isIndex, isObject, type Loose } from '../../base/values.ts';
 export type Annotation = Loose & { type: string };
 
 /**
- * A citation as an annotation: of a web page `url_citation`, of a document `file`. Null for one that says neither.
- * @param start  where the text that it supports starts in the content
- * @param end    where that text ends
+ * Makes an annotation of a citation: `url_citation` for a web page, `file` for a document. null: it names neither.
+ * @param start  the place where the text that it supports starts in the content
+ * @param end    the place where that text ends
  * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Citation.html
  */
 export function annotationOf(raw: unknown, start: number, end: number): Annotation | null {
@@ -28,11 +28,14 @@ export function annotationOf(raw: unknown, start: number, end: number): Annotati
 
 function urlOf({ web, searchResultLocation }: Loose, source: unknown): string | null {
   if (isObject(web) && typeof web.url === 'string') return web.url;
-  // A result of the caller's own search says itself where it is from.
+  // A result of the caller's own search names its origin itself.
   return isObject(searchResultLocation) && typeof source === 'string' && /^https?:\/\//i.test(source) ? source : null;
 }
 
-/** Such as `document 0`, counted in the order of the request: Bedrock knows no other id. */
+/**
+ * Returns the place of a document, such as `document 0`, counted in the order of the request: Bedrock knows no other
+ * id.
+ */
 function documentPlace(location: Loose): string | null {
   for (const kind of ['documentChar', 'documentPage', 'documentChunk']) {
     const place = location[kind];

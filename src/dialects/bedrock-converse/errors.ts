@@ -7,12 +7,12 @@ import { contextIsFull, saysContextIsFull } from '../shared/full-context.ts';
 import { saysThoughtMismatch } from '../shared/thought-bindings.ts';
 import { saysBillIsUnpaid, unpaidBill } from '../shared/unpaid-bill.ts';
 
-/** An error's JSON that nests deeper is none. */
+/** The most depth of an error's JSON. */
 const maxDepth = 32;
 
 /**
- * Statuses by the name of an exception, in lower case: inside a stream there is no other. A quota that is used up is a
- * matter of time, though Bedrock says 400.
+ * The statuses by the name of an exception, in lower case: inside a stream there is no other status. A quota that is
+ * used up is a matter of time, though Bedrock sends 400.
  * @see https://docs.aws.amazon.com/bedrock/latest/userguide/troubleshooting-api-error-codes.html
  */
 const statuses = new Map([
@@ -32,7 +32,7 @@ const statuses = new Map([
   ['validationexception', 400],
 ]);
 
-/** What AWS says of keys and signatures, some of it with 400. */
+/** The exceptions of AWS about keys and signatures, some of them with 400. */
 const ofKeys =
   /^(?:expiredtoken|incompletesignature|invalidclienttokenid|invalidsignature|missingauthenticationtoken|notauthorized|optinrequired|requestexpired|unrecognizedclient)/;
 
@@ -57,8 +57,8 @@ export function decodeError(
 }
 
 /**
- * An exception that came as an event of a stream, or as the body of a success.
- * @param name  of the exception, such as `throttlingException`
+ * Makes the error of an exception that came as an event of a stream, or as the body of a success.
+ * @param name  the name of the exception, such as `throttlingException`
  */
 export function errorOfException(name: string, fields: Loose): UpstreamError {
   const code = codeOf(name);
@@ -69,7 +69,7 @@ export function errorOfException(name: string, fields: Loose): UpstreamError {
   return errorOf(message || `The provider broke off its response (${code ?? 'unknown'}).`, code, status);
 }
 
-/** The name of an exception in a body that should be a result; null where it is none. */
+/** Returns the name of an exception in a body that should be a result; null where it is none. */
 export function exceptionIn(body: Loose): string | null {
   if (body.output !== undefined) return null;
   return codeIn(body) ?? (messageIn(body) === '' ? null : 'unknown');
@@ -88,14 +88,14 @@ function errorOf(message: string, code: string | undefined, given: number, retry
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
     ...(code === undefined ? {} : { providerCode: code }),
     ...(errorType === undefined ? {} : { errorType }),
-    // The code is the name of an exception, which says nothing of the context.
+    // The code is the name of an exception, which does not tell of a full context.
     ...(saysContextIsFull(status, undefined, message) ? contextIsFull : {}),
     ...(saysBillIsUnpaid(status, undefined, message) ? unpaidBill : {}),
     ...(saysThoughtMismatch(status, message) ? { isThoughtMismatch: true } : {}),
   });
 }
 
-/** 424 is the model's own failure, not the caller's. */
+/** Returns the party at fault. 424 is the model's own failure, not the caller's. */
 function faultOf(status: number, errorType: string | undefined): UpstreamFault | undefined {
   if (status === 424 || status === 409) return 'transient';
   return errorType === 'content_policy_violation' ? 'caller' : undefined;
@@ -105,7 +105,7 @@ function statusOf(code: string | undefined): number | undefined {
   return code === undefined ? undefined : statuses.get(code.toLowerCase());
 }
 
-/** `ValidationException:http://internal.amazon.com/…` and `com.amazon.coral.service#ValidationException` */
+/** Reads `ValidationException:http://internal.amazon.com/…` and `com.amazon.coral.service#ValidationException`. */
 function codeOf(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined;
   const name = cleanText((value.split(':')[0] as string).split('#').at(-1) as string, 80);
@@ -121,7 +121,7 @@ function messageIn(fields: Loose): string {
   return cleanText((message as string | undefined) ?? '');
 }
 
-/** null: no JSON object. */
+/** @returns null: the body is no JSON object */
 function fieldsOf(body: string): Loose | null {
   try {
     const parsed = parseJson(body, maxDepth);
@@ -132,7 +132,7 @@ function fieldsOf(body: string): Loose | null {
   }
 }
 
-/** A page of HTML means nothing to an API client. */
+/** Returns the text of a body. A page of HTML means nothing to an API client. */
 function plainText(body: string): string {
   return /^\s*</.test(body) ? '' : cleanText(body, 300);
 }

@@ -1,7 +1,7 @@
 import { finishReasons } from '../shared/response/finish-reasons.ts';
 
 /**
- * Ours for the provider's word.
+ * Returns our word for the provider's.
  * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html, stopReason
  */
 export const finishReasonOf = finishReasons({
@@ -12,7 +12,7 @@ export const finishReasonOf = finishReasons({
   model_context_window_exceeded: 'length',
   guardrail_intervened: 'content_filter',
   content_filtered: 'content_filter',
-  // The response cannot be read as what it was meant to be: calling it complete would be a lie.
+  // The response cannot be read in its intended form: calling it complete would be a lie.
   malformed_model_output: 'error',
   malformed_tool_use: 'error',
 });

@@ -15,7 +15,7 @@ import { reasoningBlocks } from './reasoning-details.ts';
 /** The provider's own ids of tool calls by the caller's. */
 type ToolIds = (id: string) => string;
 
-/** Of an id, no more is looked at from its end. */
+/** The most characters that are read from the end of an id. */
 const mostLookedAt = 1_000;
 
 type Role = 'user' | 'assistant';
@@ -33,7 +33,7 @@ export interface Conversation {
   messages: ConverseMessage[];
 }
 
-/** What is known while a conversation is encoded. */
+/** The state while a conversation is encoded. */
 interface Encoding extends Conversation, PartContext {
   traits: ModelTraits;
   /** false: the request has no tools, and the provider would refuse blocks of tools. */
@@ -44,17 +44,17 @@ interface Encoding extends Conversation, PartContext {
   dropped: Set<string>;
 }
 
-/** Arguments that nest deeper are handed on as text. */
+/** The most depth of arguments; deeper ones are passed on as text. */
 const maxDepth = 64;
 
 /** Fields that a message from an earlier response may have, and that the provider has no word for. */
 const unsent = ['name', 'audio', 'images', 'annotations'] as const;
 
 /**
- * Encodes the messages of a request. System messages come first, wherever they stood, but for models that bind thoughts:
- * there, later ones are text of the user at their place. Messages of one role in a row become one.
- * @param takesS3  whether addresses in S3 pass
- * @param dropped  gets what has no effect
+ * Encodes the messages of a request. System messages come first, wherever they stood. For models that bind thoughts,
+ * later ones instead become text of the user at their place. Messages of one role in a row become one.
+ * @param takesS3  true: addresses in S3 pass
+ * @param dropped  gets the fields that have no effect
  * @throws UpstreamError for parts that the provider cannot take
  */
 export function encodeMessages(
@@ -81,7 +81,7 @@ export function encodeMessages(
     noteUnsent(message, dropped);
     const path = `messages[${at}]`;
     if (isInstruction(message)) {
-      // Moved to the start, it would change what stands before every thought.
+      // An instruction that moves to the start would change the messages before every thought.
       const mayMove = !traits.bindsThoughts || encoding.messages.length === 0;
       if (mayMove) addAll(encoding.system, contentBlocks(message, path, encoding));
       else append(encoding, 'user', contentBlocks(message, path, encoding));
@@ -130,7 +130,9 @@ function append({ messages }: Encoding, role: Role, content: Loose[]): void {
   else messages.push({ role, content });
 }
 
-/** The model goes on with an assistant message at the end. The provider refuses white space at its end. */
+/**
+ * Trims the end of an assistant message at the end, which the model continues: the provider refuses white space there.
+ */
 function trimPrefill(last: ConverseMessage | undefined): void {
   const block = last?.role === 'assistant' ? last.content.at(-1) : undefined;
   if (typeof block?.text === 'string') block.text = block.text.trimEnd();
@@ -174,7 +176,7 @@ function assistantBlocks(message: AssistantMessage, path: string, encoding: Enco
   for (const call of message.tool_calls ?? []) {
     const { name, arguments: text } = call.function;
     encoding.called.note(call.id, name);
-    // Without tools in the request, the provider takes no calls either: the model reads them as text.
+    // The provider takes no calls either where the request has no tools: the model reads them as text.
     if (!encoding.hasTools) blocks.push({ text: `[Called the tool ${name} with ${text || '{}'}]` });
     else blocks.push({ toolUse: { toolUseId: encoding.ids(call.id), name, input: inputOf(text) } });
   }
@@ -183,16 +185,16 @@ function assistantBlocks(message: AssistantMessage, path: string, encoding: Enco
 
 interface Replayed {
   thoughts: readonly PlacedThought[];
-  /** Where the texts end that stood before thoughts. */
+  /** The places where the texts end that stood before thoughts. */
   textEnds: readonly number[];
 }
 
 const nothing: Replayed = { thoughts: [], textEnds: [] };
 
-/** Earlier reasoning comes first, or where it stood: Claude insists on it. */
+/** Returns earlier reasoning, which comes first, or where it stood: Claude insists on it. */
 function replayed(message: AssistantMessage, { traits, upstreamModel, dropped }: Encoding): Replayed {
   const { reasoning_details: details } = message;
-  // Some clients know the text by its older name.
+  // Some clients use the older name of the text.
   const field = isText(message.reasoning) ? 'reasoning' : 'reasoning_content';
   const text = message[field];
   const hasText = isText(text);
@@ -216,7 +218,10 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/** The provider takes an object. Models now and then write what is none: the model then sees its own text again. */
+/**
+ * Returns the input as an object, which the provider takes. Models now and then write something else: the model then
+ * sees its own text again.
+ */
 function inputOf(text: string): Loose {
   if (text.trim() === '') return {};
   try {
@@ -254,14 +259,14 @@ function resultBlocks(message: ToolMessage, path: string, encoding: Encoding): L
 }
 
 /**
- * Ids as the provider takes them: up to 64 letters, digits, `_` and `-`. A call keeps its id where that is one; else it
- * gets one that no other call has, and its result the same.
- * @param isShort  nine letters and digits, which Mistral's models insist on
+ * Makes ids as the provider takes them: up to 64 letters, digits, `_` and `-`. A call keeps its id where that is one;
+ * else it gets one that no other call has, and its result the same.
+ * @param isShort  true: ids have nine letters and digits, which Mistral's models insist on
  */
 function toolIds(isShort: boolean): ToolIds {
   const known = new Map<string, string>();
   const taken = new Set<string>();
-  /** The next number to try, by the beginning of what the id would be. */
+  /** The next number to try, by the beginning of the id without a number. */
   const numbers = new Map<string, number>();
   return (id) => {
     const before = known.get(id);
@@ -269,7 +274,8 @@ function toolIds(isShort: boolean): ToolIds {
     const base = isShort ? shortId(id) : id.slice(0, 64).replace(/[^A-Za-z0-9_-]/g, '_') || 'call';
     let own = base;
     while (taken.has(own)) {
-      // Ids that differ at their cut-off ends share a number: else each would try all that the others have taken.
+      // Ids that differ only at their cut-off ends share a number: else each would try all numbers that the others have
+      // taken.
       const shared = base.slice(0, isShort ? 3 : 48);
       const number = numbers.get(shared) ?? 2;
       numbers.set(shared, number + 1);
@@ -282,7 +288,7 @@ function toolIds(isShort: boolean): ToolIds {
   };
 }
 
-/** The last ones differ most: ids often begin alike. */
+/** Returns the last characters of an id, which differ most: ids often begin alike. */
 function shortId(id: string): string {
   return id
     .slice(-mostLookedAt)

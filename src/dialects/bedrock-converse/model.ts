@@ -24,29 +24,29 @@ export const families = [
 ] as const;
 export type Family = (typeof families)[number];
 
-/** What a model takes beyond what all models do. */
+/** The features that a model takes beyond those of all models. */
 export interface ModelTraits {
   /**
-   * How it is asked to reason:
+   * The way in which it is asked to reason:
    * - `budget`: Claude's `thinking` with a budget of tokens
    * - `adaptive`: Claude's `thinking` with an effort
    * - `nova`: Nova's `reasoningConfig`
    * - the others: an effort in the field of that name
    */
   reasoning: 'budget' | 'adaptive' | 'nova' | 'reasoning_effort' | 'reasoning' | 'reasoning_config' | null;
-  /** true: it reasons whatever it is asked. */
+  /** true: it always reasons, even where it is asked not to. */
   alwaysReasons: boolean;
-  /** It has the effort `xhigh`. */
+  /** true: it has the effort `xhigh`. */
   hasXhigh: boolean;
   /** The `format` of its reasoning on our wire. */
   reasoningFormat: 'anthropic-claude-v1' | 'unknown';
-  /** Which earlier reasoning it takes back: what it has signed, any text, or none. */
+  /** The earlier reasoning that it takes back: reasoning that it has signed, any text, or none. */
   replay: 'signed' | 'plain' | null;
-  /** Where it takes marks of what to cache. */
+  /** The places where it takes marks of parts to cache. */
   caching: 'everywhere' | 'messages' | null;
-  /** It takes `ttl: "1h"` of a mark. */
+  /** true: it takes `ttl: "1h"` of a mark. */
   longCaching: boolean;
-  /** It takes `outputConfig`, and `strict` of tools. */
+  /** true: it takes `outputConfig`, and `strict` of tools. */
   nativeOutput: boolean;
   /** true: it can be made to call a tool; false: it refuses that; null: not known. */
   forcedTools: boolean | null;
@@ -54,15 +54,15 @@ export interface ModelTraits {
   serialTools: boolean;
   /** Request fields for sampling that it refuses. */
   refuses: readonly ('temperature' | 'top_p' | 'stop')[];
-  /** It takes only one of `temperature` and `top_p`. */
+  /** true: it takes only one of `temperature` and `top_p`. */
   oneOfTemperature: boolean;
-  /** Where it takes `top_k`. */
+  /** The place where it takes `top_k`. */
   topK: 'top_k' | 'inferenceConfig.topK' | null;
-  /** It continues an assistant message at the end of the conversation. */
+  /** true: it continues an assistant message at the end of the conversation. */
   prefill: boolean;
-  /** It binds its thoughts to all that stands before them. */
+  /** true: it binds its thoughts to all messages before them. */
   bindsThoughts: boolean;
-  /** It takes ids of tool calls of nine letters and digits alone. */
+  /** true: it takes only ids of tool calls of nine letters and digits. */
   shortToolIds: boolean;
 }
 
@@ -103,7 +103,9 @@ const newest: ModelTraits = {
   prefill: false,
 };
 
-/** `replay: 'plain'`: models that reason between their tool calls go on from what they thought before. */
+/**
+ * The features of models that reason between their tool calls and continue their earlier thoughts (`replay: 'plain'`).
+ */
 const thinker: ModelTraits = { ...plain, replay: 'plain' };
 
 const traits: Readonly<Record<Family, ModelTraits>> = {
@@ -122,7 +124,7 @@ const traits: Readonly<Record<Family, ModelTraits>> = {
     topK: 'inferenceConfig.topK',
   },
   openai: { ...plain, reasoning: 'reasoning', refuses: ['temperature', 'top_p', 'stop'], hasXhigh: true },
-  // Its own reasoning, sent back, turns up in the next response.
+  // Reasoning of gpt-oss that is sent back turns up in the next response.
   'gpt-oss': {
     ...plain,
     reasoning: 'reasoning_effort',
@@ -142,7 +144,7 @@ const traits: Readonly<Record<Family, ModelTraits>> = {
   cohere: plain,
 };
 
-/** Of models whose id names no family: what they have signed is taken back by whatever signed it. */
+/** The features of models whose id names no family: a model that has signed its reasoning takes it back. */
 const unknown: ModelTraits = { ...plain, replay: 'signed' };
 
 /**
@@ -170,7 +172,7 @@ const authors: readonly [pattern: RegExp, family: Family][] = [
 ];
 
 /**
- * What a model takes, by its id.
+ * Returns the features that a model takes, by its id.
  * @param upstreamModel  an id, with or without the prefix of an inference profile, or an ARN
  * @param otherwise      the family of an id that names none
  */
@@ -184,12 +186,12 @@ export function traitsOf(upstreamModel: string, otherwise: Family | undefined): 
   return keepToSchema.test(id) ? { ...known, nativeOutput: true } : known;
 }
 
-/** An id that names no Claude says by its family alone what it is. */
+/** true: the model binds its thoughts. An id that names no Claude has only its family to tell it. */
 function bindsIts(id: string, family: Family): boolean {
   return bindsThoughts(id) || (family === 'claude-5.5' && !id.includes('claude'));
 }
 
-/** Between 4 and 4.6, Claude learnt to keep to a schema and to cache for an hour. */
+/** Returns the features of Claude 4. Between 4 and 4.6, Claude learnt to keep to a schema and to cache for an hour. */
 function traitsOfClaude4(id: string): Partial<ModelTraits> {
   if (/claude-(?:opus|sonnet|haiku)-4-5/.test(id))
     return { longCaching: true, nativeOutput: true, oneOfTemperature: true };
@@ -201,10 +203,10 @@ function familyIn(id: string): Family | null {
   return authors.find(([pattern]) => pattern.test(id))?.[1] ?? null;
 }
 
-/** The version stands behind the name since 4, and before it in 3. */
+/** Returns the family of a Claude. The version stands behind the name since 4, and before it in 3. */
 function claudeFamily(id: string): Family {
   const found = /claude-[a-z]+-(\d)(?:[-.](\d)(?!\d))?/.exec(id) ?? /claude-v?(\d)(?:[-.](\d)(?!\d))?/.exec(id);
-  // Names without a number are either the oldest or newer than what is known here.
+  // A name without a number belongs to one of the oldest models, or to one that is newer than the known ones.
   if (found === null) return id.includes('claude-instant') ? 'claude-3' : 'claude-5.5';
   const version = Number(found[1]) * 10 + Number(found[2] ?? 0);
   if (version < 37) return 'claude-3';

@@ -4,16 +4,16 @@ import type { StructuredOutput } from '../dialect.ts';
 import { outputInstruction, outputToolName } from '../shared/structured-output.ts';
 import type { ModelTraits } from './model.ts';
 
-/** How output of a form is asked for. */
+/** The plan for output of a form. */
 export interface OutputPlan {
-  /** null: it is not asked for. */
+  /** The way in which it is asked for; null: it is not. */
   way: StructuredOutput | null;
   /** The field `outputConfig`. */
   outputConfig: Loose | null;
   /** The tool whose arguments are the response. */
   tool: Loose | null;
   toolName: string | null;
-  /** For the system prompt. */
+  /** The instruction for the system prompt. */
   instruction: string | null;
 }
 
@@ -22,7 +22,7 @@ const none: OutputPlan = { way: null, outputConfig: null, tool: null, toolName: 
 /**
  * Decides how output of a form is asked for: natively where the model keeps to schemas, else by a tool that it must
  * call, else by an instruction.
- * @param thinks   Claude, while it thinks, cannot be made to call a tool
+ * @param thinks   true: Claude thinks, and then cannot be made to call a tool
  * @param dropped  gets `response_format` where there is no way
  */
 export function planOutput(
@@ -45,7 +45,7 @@ export function planOutput(
     const jsonSchema = { name, ...described, schema: JSON.stringify(schema) };
     return { ...none, way: 'native', outputConfig: { textFormat: { type: 'json_schema', structure: { jsonSchema } } } };
   }
-  // A tool takes an object. And of two tools that must be called, the caller's comes first.
+  // A tool takes an object. If two tools must be called, the caller's comes first.
   if (forcedTools !== true || thinks || schema.type !== 'object' || typeof choice === 'object') return asked;
   const toolName = freeName(tools ?? []);
   const toolSpec = { name: toolName, ...described, inputSchema: { json: schema } };
@@ -64,7 +64,7 @@ const byName = new Set(['properties', '$defs', 'definitions', 'patternProperties
 /** Keys whose values are data, in which nothing is a schema. */
 const data = new Set(['enum', 'const', 'default', 'examples', 'required']);
 
-/** Whether each object in a schema takes no other properties: the provider keeps to no other schemas. */
+/** true: each object in a schema takes no other properties. The provider keeps to no other schemas. */
 export function isClosed(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(isClosed);
   if (!isObject(schema)) return true;

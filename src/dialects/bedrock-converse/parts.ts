@@ -3,7 +3,7 @@ import type { ContentPart } from '../../schema/chat/part.ts';
 import { readDataUrl } from '../shared/data-url.ts';
 import { unsupported } from '../shared/unsupported.ts';
 
-/** Formats by media type, and by the ending of a file's name where it lies in a bucket. */
+/** The formats by media type, and by the ending of a file's name where it lies in a bucket. */
 const imageFormats = new Map([
   ['image/png', 'png'],
   ['image/jpeg', 'jpeg'],
@@ -51,17 +51,17 @@ const expected: Readonly<Record<Kind, string>> = {
 /** The number behind each name of a document that was given last: each document must have another name. */
 export type DocumentNames = Map<string, number>;
 
-/** What parts are encoded with. */
+/** The context in which parts are encoded. */
 export interface PartContext {
   names: DocumentNames;
-  /** Whether addresses in S3 pass. */
+  /** true: addresses in S3 pass. */
   takesS3: boolean;
 }
 
 /**
- * A content part as a block; null for an empty text, which the provider refuses.
- * @param path  of the part in the request
- * @throws UpstreamError for what the provider cannot take
+ * Makes a block of a content part; null: an empty text, which the provider refuses.
+ * @param path  the path of the part in the request
+ * @throws UpstreamError for a part that the provider cannot take
  * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ContentBlock.html
  */
 export function blockOfPart(part: ContentPart, path: string, { names, takesS3 }: PartContext): Loose | null {
@@ -103,14 +103,14 @@ function fileBlock(part: Extract<ContentPart, { type: 'file' }>, path: string, {
   }
   const format = formatOf('document', source.type);
   if (format === undefined) throw unsupported(`${path}.file.file_data`, expected.document);
-  // As in Anthropic's documents: the response then says which places it rests on.
+  // The field is that of Anthropic's documents: with it, the response cites the places that it rests on.
   const citations = isObject(part.citations) && part.citations.enabled === true ? { citations: { enabled: true } } : {};
   return { document: { format, name: documentName(filename ?? '', names), source: source.value, ...citations } };
 }
 
 interface Source {
   value: Loose;
-  /** Media type or ending. */
+  /** The media type or the ending. */
   type: string;
 }
 
@@ -121,7 +121,7 @@ function sourceOf(url: string, takesS3: boolean): Source | null {
   return { value: { s3Location: { uri: url } }, type: url.slice(url.lastIndexOf('.') + 1).toLowerCase() };
 }
 
-/** An ending is mostly the format itself. */
+/** Returns the format of a type. An ending is mostly the format itself. */
 function formatOf(kind: Kind, type: string): string | undefined {
   const formats = kinds[kind];
   const known = formats.get(type);
@@ -129,7 +129,10 @@ function formatOf(kind: Kind, type: string): string | undefined {
   return [...formats.values()].find((format) => format === type);
 }
 
-/** Letters, digits, single spaces, hyphens, parentheses and brackets; without the ending, which `format` says. */
+/**
+ * Makes a name of a document: letters, digits, single spaces, hyphens, parentheses and brackets; without the ending,
+ * which `format` holds.
+ */
 function documentName(filename: string, names: DocumentNames): string {
   const plain = filename
     .slice(0, 500)

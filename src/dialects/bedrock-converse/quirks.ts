@@ -2,18 +2,18 @@ import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 import { families } from './model.ts';
 
-/** What a provider that speaks Converse may do differently. */
+/** The differences that a provider that speaks Converse may have. */
 export const converseQuirks = lazily(() =>
   z.strictObject({
     /**
-     * The family of the models whose id does not name one, such as the ARN of an inference profile: how they are asked
-     * to reason, and what they take. Not known: what is special to a family is left out.
+     * The family of the models whose id does not name one, such as the ARN of an inference profile. It decides how they
+     * are asked to reason, and which features they take. Not known: features of a family are left out.
      * @default not known
      */
     family: z.enum(families).optional(),
     /**
-     * true: addresses in S3 (`s3://`) pass. Whoever may call the model can then have read to them what the provider's
-     * credential can read.
+     * true: addresses in S3 (`s3://`) pass. A caller of the model can then have everything read to it that the
+     * provider's credential can read.
      * @default false
      */
     s3: z.boolean().optional(),
@@ -25,5 +25,5 @@ export const converseQuirks = lazily(() =>
     generatesOn: z.boolean().optional(),
   }),
 );
-/** How a provider differs in the dialect `bedrock-converse`. */
+/** The quirks of a provider in the dialect `bedrock-converse`. */
 export interface ConverseQuirks extends z.infer<ReturnType<typeof converseQuirks>> {}

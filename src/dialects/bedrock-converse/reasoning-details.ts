@@ -12,20 +12,20 @@ const encoder = new TextEncoder();
 /** The id of a secret in a form that nobody knows: secrets of other providers have the same format. */
 const ownId = 'bedrock-converse';
 
-/** The format of what a model thinks, as its request said. */
+/** Returns the format of a model's thoughts, as its request gives it. */
 export function formatOf({ reasoningFormat }: Reading): Format {
   return reasoningFormat === 'anthropic-claude-v1' ? reasoningFormat : 'unknown';
 }
 
-/** Where a thought stands in a response. */
+/** The place of a thought in a response. */
 export interface ThoughtPlace {
-  /** Among the thoughts. */
+  /** The index among the thoughts. */
   index: number;
-  /** Those that came before it, since the last thought. */
+  /** The lengths of the texts since the last thought. */
   texts: TextLengths;
 }
 
-/** Text of a thought, or a part of it, on our wire. */
+/** Makes the detail of the text of a thought, or of a part of it. */
 export function textDetail(
   text: string | null,
   signature: string | null,
@@ -42,8 +42,8 @@ export function textDetail(
 }
 
 /**
- * A thought that the provider keeps secret. Claude's is a text of its own, of which Bedrock sends the base64: without
- * that second layer, Claude takes the thought back at whichever provider serves next.
+ * Makes the detail of a thought that the provider keeps secret. Claude's is a text of its own, which Bedrock sends as
+ * base64. Without that second layer, Claude takes the thought back at any provider that serves next.
  */
 export function secretDetail(redacted: string, reading: Reading, { index, texts }: ThoughtPlace): ReasoningDetail {
   const format = formatOf(reading);
@@ -57,7 +57,7 @@ export function secretDetail(redacted: string, reading: Reading, { index, texts 
 export interface ReplayedReasoning {
   blocks: PlacedThought[];
   isComplete: boolean;
-  /** Where the texts end that stood before thoughts. */
+  /** The places where the texts end that stood before thoughts. */
   textEnds: readonly number[];
 }
 
@@ -68,8 +68,9 @@ interface Thought extends Signer {
 }
 
 /**
- * The provider's own blocks again, from what clients kept of a response. Of a stream they keep pieces as they came: each
- * may hold a few letters, the last one the signature. What the model cannot read is left out.
+ * Makes the provider's own blocks again of the details that clients kept of a response. Clients keep the pieces of a
+ * stream as they came: each may hold a few letters, the last one the signature. Details that the model cannot read are
+ * left out.
  */
 export function reasoningBlocks(
   details: readonly ReasoningDetail[],
@@ -103,7 +104,10 @@ export function reasoningBlocks(
   return { blocks: own, isComplete: own.length === blocks.length, textEnds: signers.textEnds };
 }
 
-/** Behind a signature, more text is another thought. A piece without an index goes on with the one before it. */
+/**
+ * true: a piece continues a thought. Text behind a signature is another thought. A piece without an index continues the
+ * one before it.
+ */
 function goesOn(open: Thought, { text, index }: Loose): boolean {
   if (open.signature !== '' && textOf(text) !== '') return false;
   return typeof index !== 'number' || index === open.index;
@@ -113,7 +117,7 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** A detail without a format may be of this provider: clients leave it out. */
+/** true: a detail is of this provider. One without a format may be: clients leave it out. */
 function isOwn({ type, format, id }: Loose, { replay, reasoningFormat }: ModelTraits): boolean {
   if (replay === null) return false;
   if (format === 'unknown') return type === 'reasoning.encrypted' ? id === ownId : (id ?? null) === null;
@@ -133,7 +137,7 @@ function secretBlock({ type, data, format }: Loose, { reasoningFormat }: ModelTr
 
 const printable = /^[ -~]+$/;
 
-/** The text in base64; null where it is none, or could not be written the same way again. */
+/** Decodes base64 into its text; null where it is none, or could not be written the same way again. */
 function innerText(base64: string): string | null {
   const bytes = fromBase64(base64);
   if (bytes === null || bytes.length === 0) return null;

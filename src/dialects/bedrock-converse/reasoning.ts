@@ -3,17 +3,17 @@ import type { ChatRequest, ReasoningEffort } from '../../schema/chat/chat.ts';
 import { asBudget, asEffort, reasoningAmount } from '../shared/reasoning-request.ts';
 import type { ModelTraits } from './model.ts';
 
-/** What a request for reasoning becomes. */
+/** The plan for reasoning. */
 export interface ReasoningPlan {
-  /** For `additionalModelRequestFields`. */
+  /** The fields for `additionalModelRequestFields`. */
   fields: Loose;
-  /** Whether Claude thinks: then it takes fewer parameters. */
+  /** true: Claude thinks, and then takes fewer parameters. */
   thinks: boolean;
   /** The largest output to ask for where the caller gave none: Claude wants one that is larger than its budget. */
   maxTokens: number | null;
-  /** Nova takes neither a largest output nor sampling parameters at its highest effort. */
+  /** true: the request has neither a largest output nor sampling parameters. Nova takes none at its highest effort. */
   isUnbounded: boolean;
-  /** The request does not reach the model, or not as it was meant. */
+  /** true: the wish for reasoning does not reach the model, or not as it was meant. */
   isDropped: boolean;
 }
 
@@ -22,13 +22,13 @@ const dropped: ReasoningPlan = { ...nothing, isDropped: true };
 
 /** The smallest budget that Claude takes, in tokens. */
 const leastBudget = 1024;
-/** Each model that takes a budget can write as much. */
+/** A largest output that each model that takes a budget can write. */
 const usualMaxTokens = 32_000;
 
 /**
- * How a model is asked to reason.
- * @param maxTokens  the largest output that the caller wants; null: the caller does not say
- * @param mayThink   false: something else in the request excludes that Claude thinks
+ * Plans the reasoning of a model.
+ * @param maxTokens  the largest output that the caller wants; null: the caller names none
+ * @param mayThink   false: another part of the request excludes that Claude thinks
  * @see https://docs.aws.amazon.com/bedrock/latest/userguide/claude-messages-extended-thinking.html
  * @see https://docs.aws.amazon.com/nova/latest/nova2-userguide/extended-thinking.html
  */
@@ -71,7 +71,7 @@ function adaptiveFields(effort: ReasoningEffort, { hasXhigh }: ModelTraits): Loo
   return { thinking: { type: 'adaptive' }, output_config: { effort: word } };
 }
 
-/** The budget is part of the largest output, and must leave room for a response. */
+/** Plans with a budget, which is part of the largest output and must leave room for a response. */
 function withBudget(wanted: number, maxTokens: number | null): ReasoningPlan {
   if (maxTokens !== null && maxTokens <= leastBudget) return dropped;
   const budget = maxTokens === null ? wanted : Math.min(wanted, maxTokens - 1);
@@ -83,7 +83,10 @@ function withBudget(wanted: number, maxTokens: number | null): ReasoningPlan {
   };
 }
 
-/** At its highest effort Nova takes no largest output. Where the caller sets one, the next effort keeps to it. */
+/**
+ * Plans the reasoning of Nova. It takes no largest output at its highest effort. Where the caller sets one, the next
+ * lower effort keeps to it.
+ */
 function novaPlan(effort: ReasoningEffort, maxTokens: number | null): ReasoningPlan {
   const word = threeEfforts(effort);
   const isUnbounded = word === 'high' && maxTokens === null;

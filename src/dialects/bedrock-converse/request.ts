@@ -12,7 +12,7 @@ import { planReasoning, type ReasoningPlan } from './reasoning.ts';
 import { encodeSampling } from './sampling.ts';
 import { forcesTool, planTools, type ToolPlan } from './tools.ts';
 
-/** Fields that are read here or that speak to the gateway: each of the others is left out, and said to be. */
+/** Fields that are read here or that speak to the gateway. Each of the others is left out and listed. */
 const readFields = new Set([
   ...gatewayFields,
   'messages',
@@ -45,8 +45,8 @@ const nativeFields = [
 ] as const;
 
 /**
- * Makes the request for `Converse` or `ConverseStream`. What a model of one author takes and another does not is decided
- * by the id of the model.
+ * Makes the request for `Converse` or `ConverseStream`. The id of the model decides about features that models of one
+ * author take and others do not.
  */
 export function encodeRequest({
   request,
@@ -153,12 +153,12 @@ function readingOf(
   };
 }
 
-/** Where the provider says what it has left out of the conversation. */
+/** The path of the provider's report of parts that it left out of the conversation. */
 const reportPath = '/input_transformations';
-/** More are refused. */
+/** The most paths; more are refused. */
 const mostPaths = 10;
 
-/** Beside Converse's own fields: those of Claude, with the beta that allows them. */
+/** Adds the fields of Claude, with the beta that allows them, beside Converse's own fields. */
 function controlBindings(payload: Loose, { dropReason }: BoundThoughts): void {
   const { additionalModelResponseFieldPaths: asked } = payload;
   const paths = Array.isArray(asked) ? asked : [];
@@ -178,8 +178,8 @@ function reasoningField({ reasoning_effort: effort }: ChatRequest): string {
 }
 
 /**
- * Whether the latest call of a tool comes without the thought behind it, as after another model: Claude then cannot
- * think about its result.
+ * true: the latest call of a tool comes without the thought behind it, as after another model. Claude then cannot think
+ * about its result.
  */
 function actedUnthinking({ messages }: ChatRequest): boolean {
   const last = messages.findLast(({ role }) => role !== 'tool');
@@ -190,7 +190,7 @@ function actedUnthinking({ messages }: ChatRequest): boolean {
   );
 }
 
-/** By which a model could be asked for more than the largest output, whoever its author is. */
+/** The fields by which a model could be asked for more than the largest output, for every author. */
 const largestOutputs = new Set([
   'max_tokens',
   'max_tokens_to_sample',
@@ -201,7 +201,7 @@ const largestOutputs = new Set([
   'maxTokenCount',
 ]);
 
-/** The caller's fields for a model, without those that the request has its own for. */
+/** Returns the caller's fields for a model, without those that the request has its own for. */
 function ownFields(given: unknown, dropped: Set<string>): Loose {
   if (given === undefined || given === null) return {};
   if (!isObject(given)) {
@@ -220,7 +220,7 @@ function ownFields(given: unknown, dropped: Set<string>): Loose {
   return fields;
 }
 
-/** What a name and a value for the provider's logs may be made of. */
+/** The characters that a name and a value for the provider's logs may have. */
 const loggable = /^[a-zA-Z0-9\s:_@$#=/+,.-]{0,256}$/;
 
 function encodeMetadata(metadata: Readonly<Record<string, string>>, payload: Loose, dropped: Set<string>): void {
@@ -234,7 +234,7 @@ function encodeMetadata(metadata: Readonly<Record<string, string>>, payload: Loo
 /** @see https://docs.aws.amazon.com/bedrock/latest/userguide/service-tiers-inference.html */
 function encodeTier({ service_tier: tier }: ChatRequest, payload: Loose, dropped: Set<string>): void {
   if (tier === 'default' || tier === 'priority' || tier === 'flex') payload.serviceTier = { type: tier };
-  // `auto` leaves it to the provider.
+  // `auto` lets the provider decide.
   else if (isSet(tier) && tier !== 'auto') dropped.add('service_tier');
 }
 

@@ -32,7 +32,7 @@ function decodeBody(body: Loose, reading: Reading): ChatResult {
     noteTransformations(body.additionalModelResponseFields.input_transformations, reading.transformations);
   const blocks = Array.isArray(message.content) ? message.content.filter(isObject) : [];
   const ids = toolCallIds();
-  // Every id that the provider gave, so that none is given twice.
+  // All ids of the provider are noted first, so that none is given twice.
   for (const { toolUse } of blocks) if (isObject(toolUse)) ids.take(toolUse.toolUseId);
   const reader = blockReader(ids, reading);
   const deltas = blocks.flatMap((block, at) => reader.read(at, block));

@@ -6,16 +6,16 @@ import type { ReasoningPlan } from './reasoning.ts';
 /** Parameters that all models take, and those that are the model's own. */
 export interface Sampling {
   inferenceConfig: Loose;
-  /** For `additionalModelRequestFields`. */
+  /** The fields for `additionalModelRequestFields`. */
   fields: Loose;
 }
 
-/** Ours goes up to 2. */
+/** The highest temperature here; ours goes up to 2. */
 const highestTemperature = 1;
 
 /**
- * The largest output and how the response is drawn.
- * @param dropped  gets what the model does not take
+ * Encodes the largest output and the sampling of the response.
+ * @param dropped  gets the fields that the model does not take
  * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_InferenceConfiguration.html
  */
 export function encodeSampling(

@@ -11,7 +11,7 @@ import type { ConverseQuirks } from './quirks.ts';
 import { brokenOff } from './result.ts';
 import { readUsage } from './usage.ts';
 
-/** The events of a stream, as they are named. */
+/** The names of the events of a stream. */
 const eventNames = [
   'messageStart',
   'contentBlockStart',
@@ -37,7 +37,7 @@ export function streamDecoder(_quirks: ConverseQuirks, reading: Reading = {}): S
     return decodeNamed(event, fields);
   }
 
-  /** Without names of frames, each event is an object with its name as the only key. */
+  /** Decodes an event of a stream whose frames have no names: an object with the name of the event as its only key. */
   function decodeWrapped(wrapped: Loose): StreamPart[] {
     for (const name in wrapped) {
       const fields = wrapped[name];

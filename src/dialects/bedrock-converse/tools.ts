@@ -7,21 +7,21 @@ import { cachePoint } from './caching.ts';
 import type { ModelTraits } from './model.ts';
 import { isClosed, type OutputPlan } from './output.ts';
 
-/** What the tools of a request become. */
+/** The plan for the tools of a request. */
 export interface ToolPlan {
-  /** null: no tool may be called, and the provider is told of none. */
+  /** The tools; null: no tool may be called, and the provider is told of none. */
   toolConfig: Loose | null;
-  /** For `additionalModelRequestFields`. */
+  /** The fields for `additionalModelRequestFields`. */
   fields: Loose;
 }
 
-/** Whether a tool must be called. */
+/** true: a tool must be called. */
 export function forcesTool({ tools, tool_choice: choice }: ChatRequest): boolean {
   return (tools?.length ?? 0) > 0 && (choice === 'required' || typeof choice === 'object');
 }
 
 /**
- * The tools and which of them may be called. There is no word for "none": then the provider is not told of them.
+ * Plans the tools and which of them may be called. There is no word for "none": then the provider is not told of them.
  * @param dropped  gets the fields that have no effect
  * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolConfiguration.html
  */
@@ -80,7 +80,7 @@ function toolSpec({ function: called }: FunctionTool, traits: ModelTraits, dropp
   };
 }
 
-/** null: as the model likes, which is what the provider does by itself. */
+/** @returns null: the model decides, as the provider does by default */
 function choiceOf(
   { tool_choice: choice, tools }: ChatRequest,
   traits: ModelTraits,
@@ -101,7 +101,7 @@ function choiceOf(
   return { tool: { name } };
 }
 
-/** The same in Claude's own words, beside which Bedrock takes no choice of its own. */
+/** Returns the same choice in Claude's own words, beside which Bedrock takes no choice of its own. */
 function claudeChoice(choice: Loose | null): Loose {
   if (choice === null) return { type: 'auto' };
   return 'any' in choice ? { type: 'any' } : { type: 'tool', ...(choice.tool as Loose) };

@@ -4,8 +4,8 @@ import { tokenCount, tokensOrZero } from '../shared/response/counts.ts';
 import { usageOf } from '../shared/response/usage.ts';
 
 /**
- * Reads the usage that the provider reports. Its `inputTokens` leave out what was read from a cache or written to one;
- * ours have it all. How much of the response was reasoning it does not say.
+ * Reads the usage that the provider reports. Its `inputTokens` leave out the tokens that were read from a cache or
+ * written to one; ours have all of them. It does not report the tokens of reasoning.
  * @returns null where input or output tokens are missing or nonsense
  * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_TokenUsage.html
  */
@@ -16,7 +16,7 @@ export function readUsage(raw: unknown): Usage | null {
   if (input === null || output === null) return null;
   const read = tokensOrZero(raw.cacheReadInputTokens);
   const written = tokensOrZero(raw.cacheWriteInputTokens);
-  // Without them, the prompt would be counted too low.
+  // The prompt would be counted too low without them.
   if (read === null || written === null) return null;
   return usageOf({
     prompt: input + read + written,

@@ -4,9 +4,9 @@ import { isObject, type Loose } from '../../base/values.ts';
 type Annotation = Loose & { type: string };
 
 /**
- * The annotations of a citation, one for each source: `url_citation` where the source has an address, else `file` with
- * what Cohere knows of the document or the tool's result. Places are those of the complete text.
- * @param offset  how much text stands before the block that the citation counts in
+ * Makes the annotations of a citation, one for each source: `url_citation` where the source has an address, else `file`
+ * with Cohere's facts of the document or the tool's result. Places are those of the complete text.
+ * @param offset  the length of the text before the block that the citation counts in
  * @see https://docs.cohere.com/docs/rag-citations
  */
 export function annotationsOf(citation: unknown, offset: number): Annotation[] {
@@ -37,7 +37,7 @@ function annotationOf(source: Loose, citation: Loose, range: Loose): Annotation 
   };
 }
 
-/** Places in a plan or in reasoning are no places in the text. */
+/** Returns the place of a citation in the text. Places in a plan or in reasoning are none. */
 function rangeOf({ start, end, type }: Loose, offset: number): Loose {
   const isOfText = type === undefined || type === null || type === 'TEXT_CONTENT';
   if (!isOfText || !Number.isSafeInteger(start) || !Number.isSafeInteger(end)) return {};
@@ -48,7 +48,7 @@ function textOf(held: Loose): string | undefined {
   return firstText(held.snippet, held.text, held.content, held.data);
 }
 
-/** The words of the response that the source is given for. */
+/** Returns the words of the response that the source is given for. */
 function citedText({ text }: Loose): string {
   return typeof text === 'string' ? text : '';
 }

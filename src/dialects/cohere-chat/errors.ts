@@ -5,11 +5,11 @@ import { decodeError as decodeCommonError } from '../openai-chat/errors.ts';
 import { contextIsFull, saysContextIsFull } from '../shared/full-context.ts';
 import { badResponse } from '../shared/values.ts';
 
-/** Cohere's words where it refuses what a request is about. */
+/** The words with which Cohere refuses the content of a request. */
 const refusedContent = /blocked (?:input|output)|input blocked|output blocked|terms of use|usage guidelines/i;
 
 /**
- * Reads an error response: `{ message, id }`. Its words are those of other providers where they matter, such as "too
+ * Reads an error response: `{ message, id }`. Where its words matter, they are those of other providers, such as "too
  * many tokens".
  * @see https://docs.cohere.com/reference/errors
  */
@@ -44,8 +44,8 @@ function as(
 }
 
 /**
- * The error inside a response with a success status, or inside an event: a text in `error`, or a `message` that is a
- * text, where a response has an object. null: there is none.
+ * Returns the error inside a response with a success status, or inside an event: a text in `error`, or a `message` that
+ * is a text, where a response has an object. null: there is none.
  */
 export function errorIn(body: Loose): UpstreamError | null {
   const { error, message } = body;

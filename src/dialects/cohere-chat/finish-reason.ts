@@ -10,12 +10,12 @@ const reasonOf = finishReasons({
   ERROR: 'error',
   TIMEOUT: 'error',
   USER_CANCEL: 'error',
-  // Of the older interface, which some servers keep.
+  // These are words of the older interface, which some servers keep.
   ERROR_LIMIT: 'length',
   ERROR_TOXIC: 'content_filter',
 });
 
-/** Ours for Cohere's word, in either case. @param calledTools  as `FinishReasonOf` has it */
+/** Returns our word for Cohere's, in either case. @param calledTools  the same as in `FinishReasonOf` */
 export function finishReasonOf(native: string, calledTools: boolean): FinishReason {
   return reasonOf(native.toUpperCase(), calledTools);
 }

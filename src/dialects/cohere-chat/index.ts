@@ -12,7 +12,7 @@ import { streamDecoder } from './stream.ts';
 export const cohereChat = defineDialect<CohereQuirks>({
   name: 'cohere-chat',
   quirks: cohereQuirks,
-  // It honours `detail: "low"` of an image, but does not say how many tokens that is.
+  // Cohere honours `detail: "low"` of an image, but does not tell how many tokens that is.
   counting: ({ reasoningBeside }) => ({ reasoningBeside }),
   encodeRequest,
   decodeResult,

@@ -2,8 +2,8 @@ import { isObject } from '../../base/values.ts';
 import type { Logprobs } from '../../schema/chat/chat.ts';
 
 /**
- * Probabilities in our shape; null where there are none. Cohere counts by pieces of text, which may be several tokens:
- * the probability of a piece is that of all its tokens. It lists no other tokens.
+ * Returns probabilities in our shape; null where there are none. Cohere counts by pieces of text, which may be several
+ * tokens: the probability of a piece is that of all its tokens. It lists no other tokens.
  * @see https://docs.cohere.com/reference/chat "LogprobItem"
  */
 export function readLogprobs(raw: unknown): Logprobs | null {

@@ -7,41 +7,41 @@ import { readLogprobs } from './logprobs.ts';
 import { type ThoughtKind, thoughtDetail } from './reasoning.ts';
 import { streamedCalls } from './streamed-calls.ts';
 
-/** What is added to the message. */
+/** An addition to the message. */
 export interface Addition {
   delta: ChunkDelta;
-  /** Of the text in `delta`. */
+  /** The probabilities of the text in `delta`. */
   logprobs?: Logprobs | null;
 }
 
-/** Reads what one message is made of, in pieces as a stream has them, or each at once. */
+/** Reads the parts of one message, in pieces as a stream has them, or each at once. */
 export interface MessageReader {
-  /** A block of text or thoughts, or more of it. */
+  /** Reads a block of text or thoughts, or more of it. */
   content(index: number, block: Loose, logprobs?: unknown): Addition[];
-  /** The plan of what tools are for, or more of it. */
+  /** Reads the plan of the calls, or more of it. */
   plan(text: unknown): Addition[];
   startCall(position: number, call: Loose): Addition[];
   addToCall(position: number, call: Loose): Addition[];
   endCall(position: number): Addition[];
   cite(citation: Loose): Addition[];
-  /** The message ends, with calls that have not ended. */
+  /** Ends the message, with calls that have not ended. */
   finish(): Addition[];
-  /** Whether tools of the caller's were called. */
+  /** true: tools of the caller's were called. */
   hasCalls(): boolean;
 }
 
 /**
- * @param ids         knows the ids that the provider gave
+ * @param ids         the ids that the provider gave
  * @param outputTool  name of the tool whose arguments are the content
  */
 export function messageReader(ids: ToolCallIds, outputTool: string | undefined): MessageReader {
   const calls = streamedCalls(ids, outputTool);
-  /** How much text has come, and how much before each block. */
+  /** The length of the text so far, and the length of the text before each block. */
   let textLength = 0;
   const offsets = new Map<number, number>();
   /** The index of the detail of each block of thoughts; -1 stands for the plan. */
   const thoughts = new Map<number, number>();
-  /** Text that is not yet the content: a call of the output tool may follow, whose arguments are. */
+  /** The text that is held back: if a call of the output tool follows, its arguments are the content instead. */
   let heldBack = '';
   const heldLogprobs: NonNullable<Logprobs['content']> = [];
 
@@ -66,14 +66,14 @@ export function messageReader(ids: ToolCallIds, outputTool: string | undefined):
     return [{ delta: { reasoning: text, reasoning_details: [thoughtDetail(kind, text, index)] } }];
   }
 
-  /** Citations name their block only where there are several. */
+  /** Adds a citation. Citations name their block only where there are several. */
   function cite(citation: Loose): Addition[] {
     const { content_index: block } = citation;
     const annotations = annotationsOf(citation, (typeof block === 'number' && offsets.get(block)) || 0);
     return annotations.length === 0 ? [] : [{ delta: { annotations } }];
   }
 
-  /** Text beside the output is no part of it. */
+  /** Releases the text that was held back. Text beside the output is no part of it. */
   function released(): Addition[] {
     if (heldBack === '') return [];
     const text = heldBack;
@@ -114,7 +114,7 @@ export function readMessage(raw: Loose, reader: MessageReader): Addition[] {
   ];
 }
 
-/** The places of what is no object are kept. */
+/** Returns the objects of a list. The places of other values are kept. */
 function listOf(raw: unknown): Loose[] {
   return Array.isArray(raw) ? raw.map((one) => (isObject(one) ? one : {})) : [];
 }

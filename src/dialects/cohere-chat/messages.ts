@@ -5,7 +5,7 @@ import { unsupported } from '../shared/unsupported.ts';
 import { contentText } from '../shared/values.ts';
 import { ownThoughts } from './reasoning.ts';
 
-/** Fields of a message that are carried, or of which it is said elsewhere whether they are. */
+/** Fields of a message that are carried, or that other code lists where they are not. */
 const carriedFields: ReadonlySet<string> = new Set([
   'role',
   'content',
@@ -20,7 +20,8 @@ const carriedFields: ReadonlySet<string> = new Set([
 type Parts = string | readonly ContentPart[];
 
 /**
- * The messages as Cohere takes them. Their order and number stay, but for messages that say nothing, which it refuses.
+ * Encodes messages as Cohere takes them. Their order and number stay, except for messages that say nothing, which it
+ * refuses.
  * @see https://docs.cohere.com/reference/chat#request.body.messages
  */
 export function encodeMessages(messages: readonly ChatMessage[], dropped: Dropped): Loose[] {
@@ -29,7 +30,7 @@ export function encodeMessages(messages: readonly ChatMessage[], dropped: Droppe
     .filter((message) => message !== null);
 }
 
-/** null: the message says nothing. */
+/** @returns null: the message says nothing */
 function encodeMessage(message: ChatMessage, path: string, dropped: Dropped): Loose | null {
   dropped.addOthers('messages[]', message, carriedFields);
   switch (message.role) {
@@ -66,7 +67,7 @@ function encodeAssistant(message: AssistantMessage, path: string, dropped: Dropp
       type: 'function',
       function: { name, arguments: text },
     }));
-  // What is said beside calls is the plan of them: Cohere documents no other text there.
+  // The text beside calls is the plan of them: Cohere documents no other text there.
   const text = calls.length > 0 ? '' : said;
   if (thinking.length > 0) encoded.content = [...thinking, ...blocksOf(text)];
   else if (text.length > 0) encoded.content = text;
@@ -84,11 +85,11 @@ function textIn(said: string | Loose[]): string {
   return contentText(said) ?? '';
 }
 
-/** @param expected  what the role may say, completes "expected …" */
+/** @param expected  the content that the role may have, completes "expected …" */
 function encodeParts(content: Parts, path: string, dropped: Dropped, expected: string): string | Loose[] {
   if (typeof content === 'string') return content;
   return content.map((part, at) => {
-    // Cohere caches by itself, and has no word for where.
+    // Cohere caches by itself, and takes no marks of places.
     dropped.addSet('messages[].content[]', part, ['cache_control']);
     if (part.type === 'text') return { type: 'text', text: part.text };
     if (part.type !== 'image_url' || expected === 'text') throw unsupported(`${path}.content[${at}]`, expected);

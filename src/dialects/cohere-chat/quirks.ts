@@ -1,20 +1,20 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 
-/** What a server that speaks Cohere's chat may do differently. */
+/** The differences that a server that speaks Cohere's chat may have. */
 export const cohereQuirks = lazily(() =>
   z.strictObject({
     /** Request fields, by their names here, that the server refuses; the gateway does not send them. */
     dropParams: z.array(z.string()).optional(),
     /**
-     * Which of the two counts of a response is its usage. `billed`: `billed_units`, which is what Cohere charges.
-     * `processed`: `tokens`, with the instructions that the provider adds itself.
+     * The count of a response that is its usage. `billed`: `billed_units`, which Cohere charges. `processed`: `tokens`,
+     * with the instructions that the provider adds itself.
      * @default `billed`
      */
     usage: z.enum(['billed', 'processed']).optional(),
     /**
-     * Whether reasoning counts beside `max_tokens`. true: only the context limits reasoning. A number: at most so
-     * many tokens. false: `max_tokens` limits reasoning and response together.
+     * true: reasoning counts beside `max_tokens`, and only the context limits it. A number: at most so many tokens.
+     * false: `max_tokens` limits reasoning and response together.
      * @default not known: Cohere does not document it
      */
     reasoningBeside: z.union([z.boolean(), z.int().min(1)]).optional(),
@@ -25,5 +25,5 @@ export const cohereQuirks = lazily(() =>
     generatesOn: z.boolean().optional(),
   }),
 );
-/** How a provider differs in the dialect `cohere-chat`. */
+/** The quirks of a provider in the dialect `cohere-chat`. */
 export interface CohereQuirks extends z.infer<ReturnType<typeof cohereQuirks>> {}

@@ -2,23 +2,23 @@ import { isObject } from '../../base/values.ts';
 import type { AssistantMessage, ReasoningDetail } from '../../schema/chat/chat.ts';
 
 /**
- * What the id of a reasoning detail says of its origin. Its `format` cannot: clients know a closed list of formats,
+ * The ids of reasoning details, which tell their origin. Their `format` cannot: clients know a closed list of formats,
  * which has none of Cohere.
  */
 const ids = { thinking: 'cohere-thinking', plan: 'cohere-tool-plan' } as const;
 
 export type ThoughtKind = keyof typeof ids;
 
-/** A thought as clients get it, to be sent back. */
+/** Makes the detail of a thought as clients get it, to be sent back. */
 export function thoughtDetail(kind: ThoughtKind, text: string, index: number): ReasoningDetail {
   return { type: 'reasoning.text', text, id: ids[kind], format: 'unknown', index };
 }
 
 /** The thoughts of an earlier response, as Cohere wrote them. */
 export interface Thoughts {
-  /** One for each block. */
+  /** The thoughts, one for each block. */
   thinking: string[];
-  /** null: there was none. */
+  /** The plan; null: there was none. */
   plan: string | null;
 }
 

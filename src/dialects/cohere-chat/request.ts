@@ -8,7 +8,7 @@ import { encodeMessages } from './messages.ts';
 import type { CohereQuirks } from './quirks.ts';
 import { encodeTools } from './tools.ts';
 
-/** Cohere's own fields, which a caller may send as they are. Others of Cohere are made of ours. */
+/** Cohere's own fields, which a caller may send as they are. Cohere's other fields are made of ours. */
 const ownFields = ['documents', 'citation_options', 'safety_mode', 'strict_tools', 'priority'] as const;
 
 /** Fields with another name there. */
@@ -27,14 +27,14 @@ const carried: ReadonlySet<string> = new Set([
   'response_format',
   'tools',
   'tool_choice',
-  // Each as far as it goes; see `encodeRequest`.
+  // These fields are carried as far as possible; see `encodeRequest`.
   'logprobs',
   'n',
   'parallel_tool_calls',
   'modalities',
 ]);
 
-/** The largest output of Cohere's reasoning models: what an effort is a part of where the caller sets no limit. */
+/** The largest output of Cohere's reasoning models. An effort is a share of it where the caller sets no limit. */
 const usualMaxOutput = 32_000;
 
 /**
@@ -68,7 +68,7 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
   };
 }
 
-/** Fields whose usual value Cohere keeps without being told. */
+/** Lists fields whose usual value Cohere keeps without being told. */
 function addPartlyCarried(request: ChatRequest, dropped: Dropped): void {
   if (typeof request.n === 'number' && request.n !== 1) dropped.add('n');
   if (request.parallel_tool_calls === false) dropped.add('parallel_tool_calls');
@@ -82,7 +82,10 @@ function ownFieldsOf(request: ChatRequest): Loose {
   return fields;
 }
 
-/** Bounds of `p` and `k`, outside of which Cohere refuses the request; 1 and -1 are customary for "all tokens". */
+/**
+ * Encodes sampling, within the bounds of `p` and `k`, outside of which Cohere refuses the request; 1 and -1 are
+ * customary for "all tokens".
+ */
 function samplingOf(request: ChatRequest): Loose {
   const { top_p: share, top_k: count, stop, logprobs } = request;
   const fields: Loose = {};
@@ -104,12 +107,12 @@ function limitsOf(request: ChatRequest): Loose {
   const isOff = 'effort' in amount ? amount.effort === 'none' : amount.maxTokens === 0;
   if (isOff) return { ...fields, thinking: { type: 'disabled' } };
   const most = largest ?? usualMaxOutput;
-  // Something of the output must be left for the response.
+  // A part of the output must be left for the response.
   const budget = asBudget(amount, most, { least: 1, most: Math.max(most - 1, 1) });
   return { ...fields, thinking: { type: 'enabled', token_budget: budget } };
 }
 
-/** The name that the caller used for a field of the body. */
+/** By field of the body: the name that the caller used for it. */
 const callersNames: Readonly<Record<string, string>> = {
   ...Object.fromEntries(Object.entries(renamed).map(([ours, theirs]) => [theirs, ours])),
   thinking: 'reasoning',

@@ -28,11 +28,11 @@ function decodeChoice(body: Loose, { outputTool }: Reading): ChatChoice {
   const error = errorIn(body);
   if (error) throw error;
   if (!isObject(message)) throw badResponse('The provider responded without a message.');
-  // Without a reason why it ended, a response may have been broken off.
+  // A response without a finish reason may have been broken off.
   if (typeof native !== 'string' || native === '')
     throw badResponse('The provider sent a response without a finish_reason.');
   const ids = toolCallIds();
-  // Every id that the provider gave, so that none is given twice.
+  // All ids of the provider are noted first, so that none is given twice.
   for (const call of Array.isArray(message.tool_calls) ? message.tool_calls : []) if (isObject(call)) ids.take(call.id);
   const reader = messageReader(ids, outputTool);
   const said = messageOf(readMessage(message, reader).map(({ delta }) => delta));

@@ -54,13 +54,13 @@ export function streamDecoder(quirks: CohereQuirks, { outputTool }: Reading = {}
     const reason = native === null ? null : finishReasonOf(native, reader.hasCalls());
     const error = errorIn({ error: delta.error });
     if (error) return [...parts, { kind: 'error', error, isReported: true }];
-    // Without a reason why it ended, a response may have been broken off.
+    // A response without a finish reason may have been broken off.
     if (native === null || reason === null) return parts;
     if (reason === 'error') return [...parts, { kind: 'error', error: brokenOff(native), isReported: true }];
     return [...parts, finishPart({ finish_reason: reason, native_finish_reason: native }), { kind: 'done' }];
   }
 
-  /** Kinds of events that nobody knows yet are no errors; an error may come without a type. */
+  /** Decodes other events. Kinds that nobody knows yet are no errors; an error may come without a type. */
   function decodeOther(event: Loose): StreamPart[] {
     const isKnownKind = typeof event.type === 'string' && event.type !== 'error';
     const error = isKnownKind ? null : errorIn(event);
@@ -70,13 +70,13 @@ export function streamDecoder(quirks: CohereQuirks, { outputTool }: Reading = {}
   return { decode };
 }
 
-/** Cohere puts one item where a response has a list. Some servers keep the list. */
+/** Returns the first item. Cohere puts one item where a response has a list. Some servers keep the list. */
 function first(value: unknown): Loose {
   const one = Array.isArray(value) ? value[0] : value;
   return isObject(one) ? one : {};
 }
 
-/** A block begins with an empty text. */
+/** Returns the parts that say something: a block begins with an empty text. */
 function said(additions: readonly Addition[]): StreamPart[] {
   return additions.filter(({ delta }) => delta.content !== '').map(({ delta, logprobs }) => deltaPart(delta, logprobs));
 }

@@ -2,37 +2,37 @@ import { isObject, type Loose } from '../../base/values.ts';
 import type { ChunkDelta } from '../../schema/chat/chunk.ts';
 import { argumentsText, badResponse, type ToolCallIds } from '../shared/values.ts';
 
-/** Tool calls of one response. Each method returns what is to be said to the client. */
+/** The tool calls of one response. Each method returns the additions for the client. */
 export interface StreamedCalls {
   start(position: number, call: Loose): ChunkDelta[];
   add(position: number, call: Loose): ChunkDelta[];
   end(position: number): ChunkDelta[];
-  /** Ends what the provider has not ended. */
+  /** Ends the calls that the provider has not ended. */
   endAll(): ChunkDelta[];
-  /** Whether the tool that stands for structured output was called. */
+  /** true: the tool that stands for structured output was called. */
   hasOutput(): boolean;
-  /** How many other calls there are. */
+  /** Returns the number of other calls. */
   count(): number;
 }
 
 interface Call {
-  /** As the client counts; null: the arguments are the content. */
+  /** The index for the client; null: the arguments are the content. */
   index: number | null;
-  /** What the client does not have yet: a beginning of `null`. */
+  /** The text that the client does not have yet: a beginning of `null`. */
   held: string;
   /** true: the client has some of the arguments. */
   hasBegun: boolean;
   hasEnded: boolean;
 }
 
-/** For a tool without parameters, Cohere writes this, or nothing; clients expect an object. */
+/** The arguments that Cohere writes for a tool without parameters, if it writes any; clients expect an object. */
 const nothing = 'null';
 
-/** Of white space, nobody writes more. */
+/** The most characters of white space that are held back; nobody writes more. */
 const mostHeld = 64;
 
 /**
- * @param ids         knows the ids that the provider gave
+ * @param ids         the ids that the provider gave
  * @param outputTool  name of the tool whose arguments are the content
  */
 export function streamedCalls(ids: ToolCallIds, outputTool: string | undefined): StreamedCalls {
@@ -98,7 +98,7 @@ function argumentsDelta(call: Call, text: string): ChunkDelta[] {
   return now === null ? [] : deltaOf(call, now);
 }
 
-/** Holds back what may become `null`. The hold is four letters long, with white space before and behind them. */
+/** Holds text back that may become `null`: four letters, with white space before and behind them. */
 function released(call: Call, text: string): string | null {
   if (call.hasBegun) return text === '' ? null : text;
   call.held += text;

@@ -5,19 +5,20 @@ import type { Dropped } from '../shared/left-out.ts';
 import { outputInstruction, outputToolName } from '../shared/structured-output.ts';
 import { unsupported } from '../shared/unsupported.ts';
 
-/** What a request says of tools and of the form of its response, as Cohere takes it. */
+/** The tools of a request and the form of its response, as Cohere takes them. */
 export interface ToolsAndFormat {
   /** Fields of the body. */
   fields: Loose;
-  /** How structured output is asked for; null: it is not. */
+  /** The way in which structured output is asked for; null: it is not. */
   structuredOutput: StructuredOutput | null;
   /** A system message that asks for the form; null: none is needed. */
   instruction: string | null;
 }
 
 /**
- * Cohere takes a form of the response only where there are no tools and no documents. Beside tools, the form becomes a
- * tool of its own, and one of all must be called. Beside documents, an instruction asks for it.
+ * Encodes the tools and the form of the response. Cohere takes a form only where there are no tools and no documents.
+ * Beside tools, the form becomes a tool of its own, and one of all must be called. Beside documents, an instruction
+ * asks for it.
  * @see https://docs.cohere.com/docs/structured-outputs
  */
 export function encodeTools(request: ChatRequest, dropped: Dropped): ToolsAndFormat {
@@ -27,7 +28,7 @@ export function encodeTools(request: ChatRequest, dropped: Dropped): ToolsAndFor
     return { fields: fieldsOf(chosen), structuredOutput: null, instruction: null };
   if (format.type !== 'json_object' && format.type !== 'json_schema')
     throw unsupported('response_format.type', 'text, json_object or json_schema');
-  // A tool that must be called is the whole response.
+  // The call of a tool that must be called is the complete response.
   if (chosen.choice === 'REQUIRED') {
     dropped.add('response_format');
     return { fields: fieldsOf(chosen), structuredOutput: null, instruction: null };
@@ -51,14 +52,14 @@ export function encodeTools(request: ChatRequest, dropped: Dropped): ToolsAndFor
 
 interface Chosen {
   tools: Loose[];
-  /** null: the model decides. */
+  /** The choice; null: the model decides. */
   choice: 'REQUIRED' | 'NONE' | null;
   isStrict: boolean;
 }
 
 /**
- * Cohere cannot be told which tool to call: of a choice that names tools, only those are offered, and one must be
- * called.
+ * Chooses the tools. Cohere cannot be told which tool to call: where a choice names tools, only those are offered, and
+ * one must be called.
  * @see https://docs.cohere.com/docs/tool-use-usage-patterns "Forcing tool usage"
  */
 function chooseTools({ tools = [], tool_choice: choice }: ChatRequest, dropped: Dropped): Chosen {
@@ -66,7 +67,7 @@ function chooseTools({ tools = [], tool_choice: choice }: ChatRequest, dropped: 
   for (const tool of tools) dropped.addSet('tools[]', tool, ['cache_control']);
   const { names, mode } = readChoice(choice);
   const offered = names === null ? functions : functions.filter((tool) => names.has(tool.function.name));
-  // Without tools, none can be called, whatever the choice.
+  // No tool can be called without tools, for every choice.
   if (offered.length === 0 && mode === 'REQUIRED') dropped.add('tool_choice');
   return {
     tools: offered.map(encodeTool),
@@ -110,7 +111,10 @@ function encodeTool({ function: { name, description, parameters } }: FunctionToo
   };
 }
 
-/** Strictness is of all tools together: one that asks for it is worth more than those that do not. */
+/**
+ * Returns the fields of tools. Strictness holds for all tools together: a tool that asks for it counts more than those
+ * that do not.
+ */
 function fieldsOf({ tools, choice, isStrict }: Chosen): Loose {
   if (tools.length === 0) return {};
   return {
@@ -127,7 +131,7 @@ function nativeFormat(format: JsonFormat): Loose {
   return { type: 'json_object', ...(schema === null ? {} : { json_schema: schema }) };
 }
 
-/** The schema with its description, for which Cohere has no other place. null: any object will do. */
+/** Returns the schema with its description, for which Cohere has no other place. null: any object is good. */
 function schemaOf(format: JsonFormat): Loose | null {
   if (format.type !== 'json_schema' || !isObject(format.json_schema)) return null;
   const { schema, description } = format.json_schema as { schema?: Loose; description?: string };

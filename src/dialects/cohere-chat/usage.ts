@@ -10,9 +10,9 @@ interface Counts {
 }
 
 /**
- * Reads the usage of a response. Cohere counts twice: `tokens` is all that the model read and wrote, with instructions
- * that Cohere adds itself; `billed_units` is what it charges. Costs come of the usage, so by default that is what was
- * charged.
+ * Reads the usage of a response. Cohere counts twice: `tokens` are all tokens that the model read and wrote, with
+ * instructions that Cohere adds itself; `billed_units` are the ones that it charges. Costs come from the usage, so by
+ * default it holds the charged ones.
  * @returns null where neither count is there
  * @see https://docs.cohere.com/v2/docs/how-does-cohere-pricing-work
  */
@@ -23,7 +23,7 @@ export function readUsage(raw: unknown, { usage: counted = 'billed' }: CohereQui
   const counts = counted === 'billed' ? (billed ?? processed) : (processed ?? billed);
   if (counts === null) return null;
   const cached = Math.min(tokenCount(raw.cached_tokens) ?? 0, processed?.prompt ?? counts.prompt);
-  // What is cached is a beginning of the prompt, and what Cohere adds comes first and is not charged.
+  // The cached part is a beginning of the prompt. The instructions that Cohere adds come first and are not charged.
   const added = processed === null ? 0 : Math.max(processed.prompt - counts.prompt, 0);
   return usageOf({ ...counts, cached: Math.max(cached - added, 0), reasoning: null });
 }

@@ -7,20 +7,20 @@ import { annotationsOf, type Grounding, noteGrounding } from './grounding.ts';
 import { addPieces, emptyObject, type PartialCall } from './partial-call.ts';
 import { imageId, reasoningFormat, signatureOf, textId } from './reasoning.ts';
 
-/** What was read of one response so far. */
+/** The parts of one response that were read so far. */
 export interface CandidateState {
-  /** All text: sources refer to it. */
+  /** The complete text so far: sources refer to it. */
   text: string;
-  /** How many calls of tools, images and details of reasoning there are. */
+  /** The numbers of calls of tools, images and details of reasoning. */
   calls: number;
   images: number;
   details: number;
-  /** Bytes of sound that no chunk holds yet. */
+  /** The bytes of sound that no chunk holds yet. */
   sound: Uint8Array;
   /** The call whose arguments are still coming. */
   partial: PartialCall | null;
   grounding: Grounding;
-  /** A chunk has said who speaks. */
+  /** true: a chunk with the role was sent. */
   hasBegun: boolean;
   isFinished: boolean;
 }
@@ -39,23 +39,23 @@ export function newCandidate(): CandidateState {
   };
 }
 
-/** How the parts of a response are read. */
+/** The context in which the parts of a response are read. */
 export interface PartReading {
   ids: ToolCallIds;
-  /** Ends the ids that are made here: otherwise, every turn of a conversation would have the same ones. */
+  /** The end of the ids that are made here: without it, every turn of a conversation would have the same ones. */
   suffix: string;
   /** The tool whose arguments are the content. */
   outputTool: string | undefined;
 }
 
-/** Of the id of the response. Some servers take no id of a call with more than 40 characters. */
+/** Returns a suffix of the response's id. Some servers take no id of a call with more than 40 characters. */
 export function suffixOf({ responseId: id }: Loose): string {
   return typeof id === 'string' && /^[\w-]{1,28}$/.test(id) ? `_${id}` : '';
 }
 
 /**
  * Reads the parts that an event, or a complete response, adds.
- * @param isLast  no more parts will come: the sources are noted, and calls are closed
+ * @param isLast  true: no more parts will come, so the sources are noted, and calls are closed
  */
 export function readCandidate(raw: Loose, state: CandidateState, reading: PartReading, isLast: boolean): ChunkDelta {
   const delta: ChunkDelta = {};
@@ -106,7 +106,7 @@ function addDetail(detail: ReasoningDetail, state: CandidateState, delta: ChunkD
   delta.reasoning_details.push({ ...detail, format: reasoningFormat, index: state.details++ });
 }
 
-/** Images and sound that the model made. */
+/** Adds images and sound that the model made. */
 function addMedia(
   { mimeType: type, data }: Loose,
   signature: string | null,
@@ -160,7 +160,7 @@ function readCall(
   if (willContinue !== true) closeCall(state, delta);
 }
 
-/** The arguments leave when they are complete: pieces of them are no piece of their JSON. */
+/** Sends the arguments of a call when they are complete: pieces of them are no pieces of their JSON. */
 function closeCall(state: CandidateState, delta: ChunkDelta): void {
   if (state.partial === null) return;
   const { index, args } = state.partial;

@@ -38,7 +38,7 @@ export function decodeError(
   );
 }
 
-/** The error inside a response with a success status, or inside a stream event; null where there is none. */
+/** Returns the error inside a response with a success status, or inside a stream event; null where there is none. */
 export function errorIn(body: Loose): UpstreamError | null {
   const { error } = body;
   if (!error || (isObject(error) && Object.keys(error).length === 0)) return null;
@@ -49,7 +49,7 @@ export function errorIn(body: Loose): UpstreamError | null {
 }
 
 /**
- * The prompt was refused: there is no response to it.
+ * Returns the refusal of a prompt: there is no response to it.
  * @see https://ai.google.dev/api/generate-content "PromptFeedback"
  */
 export function refusalIn({ promptFeedback: feedback, candidates }: Loose, usage: Usage | null): UpstreamError | null {
@@ -95,8 +95,8 @@ function errorOf(
 }
 
 /**
- * Whether the bill, or the quota of a day, is what is wrong. Google names the plan and the bill with any quota: where
- * it asks for a pause, and no quota is that of a day, it means a rate.
+ * true: the bill, or the quota of a day, is the reason. Google names the plan and the bill with any quota: where it
+ * asks for a pause, and no quota is that of a day, it means a rate.
  */
 function isUnpaid(
   status: number,
@@ -107,10 +107,10 @@ function isUnpaid(
   return saysBillIsUnpaid(status, code, message, quotas);
 }
 
-/** How Google says that it refuses what the request is about. */
+/** The words with which Google refuses the content of a request. */
 const refusedContent =
   /prohibited_content|responsible ai|usage guidelines|sensitive words|violat\w+ .*polic|safety filter/;
-/** Faults of the key, the account or its country come with the status of a faulty request. */
+/** Faults of the key, the account or its country. Google sends them with the status of a faulty request. */
 const operators =
   /api_key_(?:invalid|service_blocked|http_referrer|ip_address|android|ios)|api key (?:not valid|not found|expired)|user location is not supported|enable billing|billing_disabled/;
 

@@ -1,7 +1,7 @@
 import { finishReasons } from '../shared/response/finish-reasons.ts';
 
 /**
- * Ours for a provider's word.
+ * Returns our word for a provider's.
  * @see https://ai.google.dev/api/generate-content "FinishReason"
  */
 export const finishReasonOf = finishReasons({
@@ -27,14 +27,14 @@ export const finishReasonOf = finishReasons({
   MISSING_THOUGHT_SIGNATURE: 'error',
   NO_IMAGE: 'error',
   IMAGE_OTHER: 'error',
-  // Servers that were asked for numbers. Those above 3 differ between Google's two interfaces.
+  // Some servers send numbers. Those above 3 differ between Google's two interfaces.
   '0': 'error',
   '1': 'stop',
   '2': 'length',
   '3': 'content_filter',
 });
 
-/** The provider's own word; null: the response goes on. */
+/** Returns the provider's own word; null: the response goes on. */
 export function nativeReason(raw: unknown): string | null {
   if (typeof raw === 'string' && raw !== '') return raw;
   return typeof raw === 'number' && Number.isInteger(raw) ? String(raw) : null;

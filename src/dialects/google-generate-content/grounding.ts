@@ -1,25 +1,25 @@
 import { isObject, type Loose } from '../../base/values.ts';
 
-/** No response cites more. */
+/** The most citations; no response has more. */
 const mostCitations = 1_000;
 
-/** Of all citations together: a source is told with each piece of text that refers to it. */
+/** The most characters of all citations together: a source is told with each piece of text that refers to it. */
 const mostCharacters = 1_000_000;
 
-/** Of the text, so many characters are searched for pieces that do not stand where they should. */
+/** The most characters of the text that are searched for pieces that do not stand at their place. */
 const mostSearched = 4_000_000;
 
 /** An annotation. */
 type Note = Loose & { type: string };
 
-/** What a response says of its sources. In a stream, pieces of it come with several events. */
+/** The sources of a response. In a stream, pieces of them come with several events. */
 export interface Grounding {
   supports: unknown[];
   chunks: unknown[];
   citations: unknown[];
 }
 
-/** Takes in what an event holds; the latest counts. */
+/** Takes in the sources of an event; the latest counts. */
 export function noteGrounding(grounding: Grounding, candidate: Loose): void {
   const { groundingMetadata: metadata, citationMetadata: cited } = candidate;
   if (isObject(metadata)) {
@@ -37,9 +37,9 @@ function isFilled(value: unknown): value is unknown[] {
 }
 
 /**
- * One note for each piece of text and each of its sources. Google counts bytes of UTF-8, our wire the units of a
+ * Makes one note for each piece of text and each of its sources. Google counts bytes of UTF-8, our wire the units of a
  * JavaScript string. Sources that no piece of text refers to have the range 0 to 0.
- * @param text  of the response so far
+ * @param text  the text of the response so far
  * @see https://ai.google.dev/gemini-api/docs/google-search
  */
 export function annotationsOf({ supports, chunks, citations }: Grounding, text: string): Note[] {
@@ -78,7 +78,10 @@ interface Range {
   end: number;
 }
 
-/** Offsets count from the beginning of the text, or of one part of it: the piece itself tells which. */
+/**
+ * Makes a function that finds the range of a piece. Offsets count from the beginning of the text, or of one part of it:
+ * the piece itself tells which.
+ */
 function rangeFinder(text: string): (cited: Loose) => Range {
   const indexOf = utf16Indices(text);
   let charactersLeft = mostSearched;
@@ -93,7 +96,7 @@ function rangeFinder(text: string): (cited: Loose) => Range {
   };
 }
 
-/** A page, a document of the caller's own, or a place. */
+/** Returns a source: a page, a document of the caller's own, or a place. */
 function sourceOf(chunk: unknown): Loose | null {
   if (!isObject(chunk)) return null;
   const source = chunk.web ?? chunk.retrievedContext ?? chunk.maps ?? chunk.image;

@@ -6,7 +6,7 @@ import { decodeResult } from './result.ts';
 import { streamDecoder } from './stream.ts';
 
 /**
- * Google's own interface to Gemini, which the Gemini API and Vertex AI have in common.
+ * Google's own interface to Gemini, which the Gemini API and Vertex AI share.
  * @see https://ai.google.dev/api/generate-content
  */
 export const googleGenerateContent = defineDialect<GoogleQuirks>({

@@ -2,7 +2,7 @@ import { isObject } from '../../base/values.ts';
 import type { Logprobs } from '../../schema/chat/chat.ts';
 
 /**
- * Probabilities of the tokens; null where there are none.
+ * Returns the probabilities of the tokens; null where there are none.
  * @see https://ai.google.dev/api/generate-content "LogprobsResult"
  */
 export function decodeLogprobs(raw: unknown): Logprobs | null {

@@ -1,10 +1,12 @@
-/** What the shape of a request depends on, as the name of the model tells. */
+/** The facts of a model that decide the shape of a request, as its name tells them. */
 export interface ModelFamily {
-  /** Of Gemini, such as 2 or 2.5. A name that says none is that of a new model: aliases point to the latest. */
+  /**
+   * The generation of Gemini, such as 2 or 2.5. A name without one is that of a new model: aliases point to the latest.
+   */
   generation: number;
-  /** One of the open models, which take neither a system instruction nor a setting for thoughts. */
+  /** true: it is one of the open models, which take neither a system instruction nor a setting for thoughts. */
   isGemma: boolean;
-  /** Makes images, and thinks as it pleases. */
+  /** true: it makes images, and takes no setting for thoughts. */
   isImage: boolean;
   isPro: boolean;
   isLite: boolean;
@@ -23,7 +25,10 @@ export function familyOf(model: string): ModelFamily {
   };
 }
 
-/** From Gemini 3 on, models take tools beside a schema, media in results of tools, and levels of thinking. */
+/**
+ * true: the model is a Gemini 3 or later. These take tools beside a schema, media in results of tools, and levels of
+ * thinking.
+ */
 export function isGemini3({ generation, isGemma }: ModelFamily): boolean {
   return generation >= 3 && !isGemma;
 }

@@ -1,20 +1,20 @@
 import { isObject, type Loose } from '../../base/values.ts';
 import { badResponse } from '../shared/values.ts';
 
-/** Arguments that nest deeper are nonsense. */
+/** The most depth of arguments; deeper ones are nonsense. */
 const maxDepth = 64;
-/** As are longer paths. */
+/** The most characters of a path; longer ones are nonsense as well. */
 const maxPath = 10_000;
 
 /** A function call whose arguments come piece by piece. */
 export interface PartialCall {
-  /** Its index among the calls. */
+  /** The index among the calls. */
   index: number;
   args: Loose;
 }
 
 /**
- * Takes in pieces of arguments. Each says where in the arguments it belongs; a text may come in several pieces.
+ * Takes in pieces of arguments. Each names its place in the arguments; a text may come in several pieces.
  * @throws UpstreamError bad_response for a place that cannot be
  * @see https://docs.cloud.google.com/vertex-ai/generative-ai/docs/multimodal/function-calling "Streaming arguments"
  */
@@ -34,7 +34,7 @@ function valueIn({ stringValue, numberValue, boolValue, ...others }: Loose): unk
   return 'nullValue' in others ? null : undefined;
 }
 
-/** The keys of `$.steps[0]['a b']`. */
+/** Returns the keys of a path such as `$.steps[0]['a b']`. */
 function keysOf(path: string): (string | number)[] {
   const keys: (string | number)[] = [];
   if (path.length > maxPath || !path.startsWith('$')) throw nowhere();
@@ -55,7 +55,7 @@ function unescaped(name: string): string {
 
 type Holder = Loose | unknown[];
 
-/** A text is appended to a text that is there. */
+/** Puts a value at its place. A text is appended to a text that is there. */
 function put(root: Loose, keys: readonly (string | number)[], value: unknown): void {
   const last = keys.at(-1);
   if (last === undefined) return;
@@ -77,13 +77,13 @@ function get(holder: Holder, key: string | number | undefined): unknown {
   return (holder as Record<string | number, unknown>)[key as string];
 }
 
-/** A list grows by one element at a time: a huge index would make a huge list. */
+/** Sets a value. A list grows by one element at a time: a huge index would make a huge list. */
 function set(holder: Holder, key: string | number | undefined, value: unknown): void {
   if (Array.isArray(holder) ? typeof key !== 'number' || key > holder.length : typeof key === 'number') throw nowhere();
   (holder as Record<string | number, unknown>)[key as string] = value;
 }
 
-/** Without a prototype, so that every name is that of a property. */
+/** Returns an object without a prototype, so that every name is that of a property. */
 export function emptyObject(): Loose {
   return Object.create(null) as Loose;
 }

@@ -1,13 +1,14 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 
-/** What a provider that speaks Google's generateContent may do differently. */
+/** The differences that a provider that speaks Google's generateContent may have. */
 export const googleQuirks = lazily(() =>
   z.strictObject({
     /** Request fields that the provider refuses; the gateway does not send them. */
     dropParams: z.array(z.string()).optional(),
     /**
-     * Where the provider takes the service tier: in the body, as the Gemini API does, or in a header, as Vertex AI does.
+     * The place where the provider takes the service tier: in the body, as the Gemini API does, or in a header, as
+     * Vertex AI does.
      * @default `body`
      */
     serviceTier: z.enum(['body', 'header']).optional(),
@@ -22,8 +23,8 @@ export const googleQuirks = lazily(() =>
      */
     callIds: z.boolean().optional(),
     /**
-     * true: addresses of Cloud Storage (`gs://`) pass. Whoever may call the model can then have read to them what the
-     * provider's credential can read.
+     * true: addresses of Cloud Storage (`gs://`) pass. A caller of the model can then have everything read to it that
+     * the provider's credential can read.
      * @default false
      */
     cloudStorage: z.boolean().optional(),
@@ -35,5 +36,5 @@ export const googleQuirks = lazily(() =>
     generatesOn: z.boolean().optional(),
   }),
 );
-/** How a provider differs in the dialect `google-generate-content`. */
+/** The quirks of a provider in the dialect `google-generate-content`. */
 export interface GoogleQuirks extends z.infer<ReturnType<typeof googleQuirks>> {}

@@ -5,23 +5,23 @@ import type { Drop } from './request/generation-config.ts';
 /** The `format` of the details that this dialect writes and takes back. */
 export const reasoningFormat = 'google-gemini-v1';
 
-/** Ids of the details that belong to a piece of the text or to an image; all others are ids of tool calls. */
+/** The ids of the details that belong to a piece of the text or to an image; all others are ids of tool calls. */
 export const textId = (start: number, end: number) => `text:${start}-${end}`;
 export const imageId = (at: number) => `image:${at}`;
 
-/** What an earlier response thought, as Google takes it back. */
+/** The thoughts of an earlier response, as Google takes them back. */
 export interface EarlierReasoning {
-  /** Parts with thoughts. */
+  /** The parts with thoughts. */
   thoughts: Loose[];
-  /** Signatures by the id of what they belong to. */
+  /** The signatures, by the id of the part that they belong to. */
   signatures: ReadonlyMap<string, string>;
-  /** Pieces of the text that have a signature, in order. */
+  /** The pieces of the text that have a signature, in order. */
   pieces: { start: number; end: number; signature: string }[];
 }
 
 /**
  * Reads the details that an assistant message brings back. Those of another provider's format mean nothing to Google.
- * @param length  of the message's text: signatures of text that is no longer there are left out
+ * @param length  the length of the message's text: signatures of text that is not there any more are left out
  * @see https://ai.google.dev/gemini-api/docs/thought-signatures
  */
 export function earlierReasoning(message: AssistantMessage, length: number, drop: Drop): EarlierReasoning {
@@ -55,7 +55,7 @@ export function earlierReasoning(message: AssistantMessage, length: number, drop
   return { thoughts, signatures, pieces: valid };
 }
 
-/** The text in the pieces in which it came, each with its signature. */
+/** Returns the text in the pieces in which it came, each with its signature. */
 export function textParts(text: string, pieces: EarlierReasoning['pieces']): Loose[] {
   const parts: Loose[] = [];
   let from = 0;
@@ -68,7 +68,7 @@ export function textParts(text: string, pieces: EarlierReasoning['pieces']): Loo
   return parts;
 }
 
-/** Whether a part of a response holds a signature. */
+/** Returns the signature of a part of a response; null: it has none. */
 export function signatureOf(part: Loose): string | null {
   const signature = part.thoughtSignature;
   return isObject(part) && typeof signature === 'string' && signature !== '' ? signature : null;

@@ -37,7 +37,7 @@ function decodeContent(body: Loose, candidates: readonly Loose[], { outputTool }
   );
 }
 
-/** Every id that the provider gave, so that none is given twice. */
+/** Returns all ids of the provider, so that none is given twice. */
 function idsIn(candidates: readonly Loose[]): unknown[] {
   return candidates.flatMap(({ content }) =>
     isObject(content) && Array.isArray(content.parts)
@@ -48,7 +48,7 @@ function idsIn(candidates: readonly Loose[]): unknown[] {
 
 function decodeCandidate(raw: Loose, position: number, parts: PartReading): ChatChoice {
   const native = nativeReason(raw.finishReason);
-  // As in a stream: without a reason why it ended, a response may have been broken off.
+  // A response without a finishReason may have been broken off, as in a stream.
   if (native === null) throw badResponse('The provider sent a response without a finishReason.');
   const state = newCandidate();
   const delta = readCandidate(raw, state, parts, true);
@@ -63,7 +63,7 @@ function decodeCandidate(raw: Loose, position: number, parts: PartReading): Chat
   };
 }
 
-/** What the provider says of a response that it has filtered. */
+/** Returns the provider's words on a response that it has filtered. */
 export function refusalText({ finishMessage: words }: Loose): string | null {
   return typeof words === 'string' && words !== '' ? cleanText(words) : null;
 }

@@ -21,9 +21,9 @@ import { readUsage, searchesOf, servedTier } from './usage.ts';
 export function streamDecoder(_quirks: GoogleQuirks, { outputTool }: Reading = {}): StreamDecoder {
   const states = new Map<number, CandidateState>();
   const parts: PartReading = { ids: toolCallIds(), suffix: '', outputTool };
-  /** Searches so far: an event tells of its own only. */
+  /** The searches so far: an event counts only its own. */
   let searches = 0;
-  /** Set when the provider has broken off a candidate. */
+  /** The error with which the provider has broken off a candidate. */
   let broken: UpstreamError | null = null;
 
   function decode(data: string): StreamPart[] {
@@ -39,12 +39,12 @@ export function streamDecoder(_quirks: GoogleQuirks, { outputTool }: Reading = {
       out.push({ kind: 'chunk', chunk: chunkOf(choices, tier === undefined ? {} : { service_tier: tier }) });
     if (usage) out.push({ kind: 'usage', usage });
     const error = errorIn(event) ?? refusalIn(event, usage) ?? broken;
-    // Beside candidates, an error is of what they hold. After the response it may only say how the stream ends.
+    // An error beside candidates concerns their content. After the response it may only concern the end of the stream.
     if (error) out.push({ kind: 'error', error, ...(candidates.length > 0 ? { isReported: true } : {}) });
     return out;
   }
 
-  /** null: the event adds nothing to the candidate. */
+  /** @returns null: the event adds nothing to the candidate */
   function decodeCandidate(raw: Loose, position: number): ChunkChoice | null {
     const index = isIndex(raw.index) ? raw.index : position;
     const state = states.get(index) ?? newCandidate();

@@ -4,9 +4,9 @@ import { implausibleSearches, tokenCount, tokensOrZero } from '../shared/respons
 import { usageOf } from '../shared/response/usage.ts';
 
 /**
- * Reads `usageMetadata`. Thoughts and what tools added to the prompt stand beside the other counts; cached tokens are
- * among those of the prompt.
- * @param searches  searches of the web that the response tells of
+ * Reads `usageMetadata`. Thoughts, and tokens that tools added to the prompt, stand beside the other counts; cached
+ * tokens are among those of the prompt.
+ * @param searches  the number of searches of the web in the response
  * @returns null where a count is missing or nonsense
  * @see https://ai.google.dev/api/generate-content "UsageMetadata"
  */
@@ -57,13 +57,13 @@ const tiers: ReadonlyMap<unknown, string> = new Map([
   ['ON_DEMAND_PRIORITY', 'priority'],
 ]);
 
-/** The tier that served, as the Gemini API or Vertex AI reports it; undefined: it did not. */
+/** Returns the tier that served, as the Gemini API or Vertex AI reports it; undefined: it did not. */
 export function servedTier(raw: unknown): string | undefined {
   if (!isObject(raw)) return undefined;
   return tiers.get(raw.serviceTier) ?? tiers.get(raw.trafficType);
 }
 
-/** Searches of one response. Before Gemini 3, Google charges all of them as one. */
+/** Returns the number of searches of one response. Before Gemini 3, Google charges all of them as one. */
 export function searchesOf(candidate: Loose, modelVersion: unknown): number {
   const queries = isObject(candidate.groundingMetadata) ? candidate.groundingMetadata.webSearchQueries : undefined;
   const searches = Array.isArray(queries) ? queries.length : 0;

@@ -9,7 +9,7 @@ import { saysBillIsUnpaid, unpaidBill } from '../shared/unpaid-bill.ts';
 interface ErrorText {
   message: string;
   code?: string;
-  /** Of a gateway between us and the provider: what the provider said. */
+  /** The words of the provider, where a gateway between us and the provider passes them on. */
   further?: string;
 }
 
@@ -34,8 +34,8 @@ export function decodeError(
 }
 
 /**
- * The error inside a response with a success status, or inside a stream event; null where there is none. One that names
- * a status is handled as if the response had that status.
+ * Returns the error inside a response with a success status, or inside a stream event; null where there is none. One
+ * that names a status is handled as if the response had that status.
  */
 export function errorIn(body: Loose): UpstreamError | null {
   // Some servers send the error itself as the body.
@@ -54,7 +54,7 @@ export function errorIn(body: Loose): UpstreamError | null {
   });
 }
 
-/** The HTTP status that an error names, as a number or as its digits. */
+/** Returns the HTTP status that an error names, as a number or as its digits. */
 function namedStatus(body: Loose): number | null {
   const error = isObject(body.error) ? body.error : {};
   for (const value of [error.status, error.status_code, error.code, body.status, body.status_code, body.code]) {
@@ -89,12 +89,12 @@ function furtherIn({ metadata }: Loose): { further?: string } {
   return typeof raw === 'string' ? { further: raw } : {};
 }
 
-/** How many issues of a list are shown. */
+/** The most issues of a list that are shown. */
 const maxIssues = 5;
 
 /**
- * The text of a value; of an object its message; of a list, as servers on pydantic send it, where each issue is and
- * what it is.
+ * Returns the text of a value: of an object its message; of a list, as servers on pydantic send it, the place and the
+ * text of each issue.
  */
 function wordsOf(value: unknown): string {
   if (typeof value === 'string') return value;
@@ -104,7 +104,8 @@ function wordsOf(value: unknown): string {
 }
 
 /**
- * `body.messages.0.content: Field required`. What the request held there is left out: it may be a part of the prompt.
+ * Returns the text of an issue, such as `body.messages.0.content: Field required`. The value in the request is left
+ * out: it may be a part of the prompt.
  */
 function issueText(issue: unknown): string {
   if (typeof issue === 'string') return issue;
@@ -118,7 +119,7 @@ function isPlace(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number';
 }
 
-/** How providers say that they refuse what a request, or their response to it, is about. */
+/** The words with which providers refuse the content of a request, or of their response to it. */
 const refusedContent = new RegExp(
   [
     'content[_ -]?(?:policy|filter|moderation|management|safety)',
@@ -136,13 +137,13 @@ const refusedContent = new RegExp(
     'invalid_prompt',
   ].join('|'),
 );
-/** The same as a code alone, which providers send with any status. */
+/** The codes for the same, which providers send with any status. */
 const refusalCode =
   /^(?:content_?(?:filter|policy|moderation)\w*|responsible_?ai\w*|moderation_\w+|data_?inspection\w*|prohibited_?content|invalid_prompt)$/;
-/** What a status of 403 says of the operator, whose account the provider has closed. */
+/** The words of a status of 403 about an operator whose account the provider has closed. */
 const closedAccount = /account|suspended|deactivated|terminated|banned|billing/;
 
-/** Whether a provider refuses the content: that is the caller's, whichever key the request had. */
+/** true: a provider refuses the content. That is the caller's fault, for every key. */
 function isContentRefusal(status: number, code: string | undefined, message: string): boolean {
   const kind = code?.toLowerCase() ?? '';
   if (status !== 400 && status !== 403 && status !== 422 && status !== 451) return refusalCode.test(kind);
@@ -150,7 +151,7 @@ function isContentRefusal(status: number, code: string | undefined, message: str
   return refusedContent.test(words) && !(status === 403 && closedAccount.test(words));
 }
 
-/** The wire's `error_type` where the provider's words say more than its status; undefined where they don't. */
+/** Returns the wire's `error_type` where the provider's words say more than its status; undefined where they don't. */
 function errorTypeOf(status: number, code: string | undefined, message: string): string | undefined {
   const words = `${code ?? ''} ${message}`.toLowerCase();
   const isOfBody = status === 400 || status === 413 || status === 422;

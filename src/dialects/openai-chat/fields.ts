@@ -1,7 +1,10 @@
 import { isObject, type Loose, without } from '../../base/values.ts';
 import { badResponse, thinkingText } from '../shared/values.ts';
 
-/** What the model thinks, in a message or a piece of one, wherever the server puts it; null: nothing. */
+/**
+ * Returns the thoughts of the model in a message or a piece of one, from every field that servers use; null: there are
+ * none.
+ */
 export function thoughtIn({ reasoning, reasoning_content: reasoningContent, content }: Loose): string | null {
   if (typeof reasoning === 'string') return reasoning;
   const thought = reasoningContent ?? thinkingText(content);
@@ -11,7 +14,10 @@ export function thoughtIn({ reasoning, reasoning_content: reasoningContent, cont
 const ofCalls: readonly string[] = ['index', 'id', 'type', 'function'];
 const ofFunctions: readonly string[] = ['name', 'arguments'];
 
-/** What servers add to a call or a piece of one, such as the signature that Google wants back with it. */
+/**
+ * Returns the fields that servers add to a call or a piece of one, such as the signature that Google wants back with
+ * it.
+ */
 export function addedToCall(call: Loose): Loose {
   return withoutNulls(without(ofCalls, call));
 }
@@ -25,7 +31,7 @@ function withoutNulls(fields: Loose): Loose {
   return fields;
 }
 
-/** The function of a call or of a piece of one. */
+/** Returns the function of a call or of a piece of one. */
 export function functionIn({ function: called }: Loose): Loose {
   return isObject(called) ? called : {};
 }

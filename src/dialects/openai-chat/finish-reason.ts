@@ -21,10 +21,10 @@ const reasonOf = finishReasons({
   insufficient_system_resource: 'error',
 });
 
-/** That tools were called. An older call stands in `function_call`, and is believed. */
+/** The words for the call of tools. An older call stands in `function_call`, and is believed. */
 const saysCalls = /^(?:tool_calls?|tool_use|function_call)$/;
 
-/** Ours for a provider's word, in either case. @param calledTools  as `FinishReasonOf` has it */
+/** Returns our word for a provider's, in either case. @param calledTools  the same as in `FinishReasonOf` */
 export function finishReasonOf(native: string, calledTools: boolean): FinishReason {
   const word = native.toLowerCase();
   return reasonOf(word, calledTools || saysCalls.test(word));

@@ -6,7 +6,7 @@ import { moveReasoning } from './reasoning.ts';
 /** Fields of an assistant message that the provider may not take, or not there. */
 const movedFields = [...reasoningFields, ...addedMessageFields, 'audio'];
 
-/** The same list where no message has to change, which is the usual case. */
+/** Encodes messages. Returns the same list where no message has to change, which is the usual case. */
 export function encodeMessages(
   messages: readonly ChatMessage[],
   quirks: ChatQuirks,
@@ -24,7 +24,7 @@ export function encodeMessages(
   return out ?? messages;
 }
 
-/** The message itself where nothing has to change. */
+/** Encodes a message. Returns the message itself where nothing has to change. */
 function encodeMessage(message: ChatMessage, quirks: ChatQuirks, dropped: string[]): unknown {
   const asSystem = message.role === 'developer' && quirks.developerRole !== true;
   const moved = message.role === 'assistant' && movedFields.some((field) => field in message);
@@ -42,13 +42,16 @@ function encodeMessage(message: ChatMessage, quirks: ChatQuirks, dropped: string
   return encoded;
 }
 
-/** Clients send back a message with all fields that they know. A strict provider refuses those that it does not know. */
+/**
+ * true: a message has unset fields. Clients send back a message with all fields that they know. A strict provider
+ * refuses those that it does not know.
+ */
 function hasUnset(message: object): boolean {
   for (const field in message) if (isUnset(message as Loose, field)) return true;
   return false;
 }
 
-/** null means "not set", but for the content: some providers want it beside tool calls. */
+/** true: a field is null, which means "not set", except in the content: some providers want it beside tool calls. */
 function isUnset(message: Loose, field: string): boolean {
   return message[field] === null && field !== 'content';
 }
@@ -84,7 +87,7 @@ function hasContent(value: unknown): boolean {
   return value !== null && value !== undefined && !(Array.isArray(value) && value.length === 0);
 }
 
-/** Each path once, however many messages have it. */
+/** Notes each path once, even if many messages have it. */
 function note(dropped: string[], path: string): void {
   if (!dropped.includes(path)) dropped.push(path);
 }

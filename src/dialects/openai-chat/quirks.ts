@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 
-/** Where an assistant message holds what the model thought before. */
+/** The fields of an assistant message that may hold the earlier thoughts of the model. */
 export const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
 export type ReasoningField = (typeof reasoningFields)[number];
 
-/** How a request says how much to reason. */
+/** The forms in which a request tells how much to reason. */
 export const reasoningStyles = [
   'effort',
   'object',
@@ -19,15 +19,15 @@ export const reasoningStyles = [
 ] as const;
 export type ReasoningStyle = (typeof reasoningStyles)[number];
 
-/** Where a request may say what is to be cached. */
+/** The places where a request may mark parts to cache. */
 export const cachePlaces = ['request', 'messages', 'tools'] as const;
 export type CachePlace = (typeof cachePlaces)[number];
 
-/** What other models add to an assistant message beside its text. */
+/** The fields that other models add to an assistant message beside its text. */
 export const addedMessageFields = ['annotations', 'images'] as const;
 export type AddedMessageField = (typeof addedMessageFields)[number];
 
-/** What a provider that speaks plain chat completions may do differently. */
+/** The differences that a provider that speaks plain chat completions may have. */
 export const chatQuirks = lazily(() =>
   z.strictObject({
     /** Request fields that the provider refuses; the gateway does not send them. */
@@ -50,10 +50,9 @@ export const chatQuirks = lazily(() =>
     /** The smallest largest output that the provider accepts, in tokens; the gateway raises a smaller value to it. */
     minMaxTokens: z.int().min(1).optional(),
     /**
-     * Whether reasoning counts beside `max_tokens`. true: only the context limits reasoning. A number: at most so
-     * many tokens. false: `max_tokens` limits reasoning and response together, as in vLLM, SGLang and llama.cpp. Not
-     * known: where money is limited, as true for models that list `reasoning`
-     * (docs/storage.md#what-is-held-for-a-request).
+     * true: reasoning counts beside `max_tokens`, and only the context limits it. A number: at most so many tokens.
+     * false: `max_tokens` limits reasoning and response together, as in vLLM, SGLang and llama.cpp. Not known: where
+     * money is limited, as true for models that list `reasoning` (docs/storage.md#what-is-held-for-a-request).
      * @default not known
      */
     reasoningBeside: z.union([z.boolean(), z.int().min(1)]).optional(),
@@ -89,35 +88,36 @@ export const chatQuirks = lazily(() =>
      */
     finishesWithoutReason: z.boolean().optional(),
     /**
-     * The field of an assistant message in which the provider accepts earlier reasoning, whichever of the three the
-     * caller sent; null: the provider accepts none, and the reasoning is left out.
+     * The field of an assistant message in which the provider accepts earlier reasoning, from each of the three that
+     * the caller may send; null: the provider accepts none, and the reasoning is left out.
      * @default null
      */
     reasoningField: z.enum(reasoningFields).nullable().optional(),
     /**
-     * The `format` of the provider's own `reasoning_details`, where these are the field. Of details of another format
-     * it gets the text alone: signatures and encrypted parts are for whoever made them.
+     * The `format` of the provider's own `reasoning_details`, where these are the field. It gets only the text of
+     * details of another format: signatures and encrypted parts are for the provider that made them.
      * @default any: the provider takes the details of others too, as a router does
      */
     reasoningFormat: z.string().optional(),
     /**
-     * How a request says how much to reason. `effort`: as `reasoning_effort`; a number of tokens becomes the least
-     * effort whose share of the largest output covers it. `object`: in the object `reasoning`, with `effort` or
-     * `max_tokens`, and `summary`. `object_effort`: the same with `effort` alone. `enabled`: `reasoning: { enabled }`
-     * and `reasoning_effort`. `thinking`: `thinking: { type }` and `reasoning_effort`. `thinking_budget`: as `effort`,
-     * but a number of tokens goes into `thinking: { type, budget_tokens }`. `enable_thinking`: by that switch alone.
-     * `enable_thinking_budget`: by that switch and `thinking_budget`; an effort becomes its share of the largest
+     * The form in which a request tells how much to reason. `effort`: as `reasoning_effort`; a number of tokens becomes
+     * the least effort whose share of the largest output covers it. `object`: in the object `reasoning`, with `effort`
+     * or `max_tokens`, and `summary`. `object_effort`: the same with `effort` alone. `enabled`: `reasoning: { enabled
+     * }` and `reasoning_effort`. `thinking`: `thinking: { type }` and `reasoning_effort`. `thinking_budget`: as
+     * `effort`, but a number of tokens goes into `thinking: { type, budget_tokens }`. `enable_thinking`: by that switch
+     * alone. `enable_thinking_budget`: by that switch and `thinking_budget`; an effort becomes its share of the largest
      * output, or of 32,768 tokens. `chat_template`: by the switch `chat_template_kwargs.enable_thinking` alone.
      * @default `effort`
      */
     reasoningStyle: z.enum(reasoningStyles).optional(),
     /**
-     * Where the provider takes `cache_control`: on the request, in messages and their parts, on tools.
+     * The places where the provider takes `cache_control`: on the request, in messages and their parts, on tools.
      * @default nowhere: it is left out
      */
     cacheControl: z.array(z.enum(cachePlaces)).optional(),
     /**
-     * What the provider takes of an assistant message that another model wrote, beside its text and tool calls.
+     * The fields that the provider takes of an assistant message that another model wrote, beside its text and tool
+     * calls.
      * @default nothing
      */
     assistantFields: z.array(z.enum(addedMessageFields)).optional(),
@@ -129,5 +129,5 @@ export const chatQuirks = lazily(() =>
     jsonSchema: z.boolean().optional(),
   }),
 );
-/** How a provider differs in the dialect `openai-chat`. */
+/** The quirks of a provider in the dialect `openai-chat`. */
 export interface ChatQuirks extends z.infer<ReturnType<typeof chatQuirks>> {}

@@ -3,7 +3,7 @@ import type { ChatRequest, ReasoningEffort } from '../../schema/chat/chat.ts';
 import { asBudget, asEffort, type ReasoningAmount, reasoningAmount } from '../shared/reasoning-request.ts';
 import type { ChatQuirks, ReasoningStyle } from './quirks.ts';
 
-/** The largest output of a request that names none, in tokens: what the share of an effort is taken of. */
+/** The largest output of a request that names none, in tokens. An effort is a share of it. */
 const usualOutput = 32_768;
 
 /**
@@ -16,15 +16,15 @@ const leastBudget = 1_024;
 
 type Amount = NonNullable<ReasoningAmount>;
 
-/** What a style makes of an amount. */
+/** The words of a style for an amount. */
 interface Worded {
-  /** Fields of the body. */
+  /** The fields of the body. */
   fields: Loose;
-  /** false: they say whether to reason, and not how much. */
+  /** false: the fields tell whether to reason, and not how much. */
   saysHowMuch: boolean;
 }
 
-/** Says in the provider's words how much to reason. What these cannot say is listed. */
+/** Tells in the provider's words how much to reason. Wishes that these words cannot express are listed. */
 export function encodeReasoning(request: ChatRequest, quirks: ChatQuirks, payload: Loose, dropped: string[]): void {
   const { reasoning, reasoning_effort: short } = request;
   if (!reasoning && (short === undefined || short === null)) return;
@@ -88,13 +88,13 @@ function isOff(amount: Amount): boolean {
   return 'effort' in amount && amount.effort === 'none';
 }
 
-/** Whether the request asks for no more than a switch says. */
+/** true: the request asks for no more than a switch can tell. */
 function asksForSwitch({ reasoning, reasoning_effort: short }: ChatRequest, amount: ReasoningAmount): boolean {
   const namesNoAmount = (short ?? reasoning?.effort ?? reasoning?.max_tokens ?? null) === null;
   return namesNoAmount || (amount !== null && isOff(amount));
 }
 
-/** Where the request says how much, as `reasoningAmount` reads it. */
+/** Returns the path of the amount in the request, as `reasoningAmount` reads it. */
 function sourceOf({ reasoning, reasoning_effort: short }: ChatRequest): string {
   if (reasoning?.enabled === false) return 'reasoning.enabled';
   if (isSet(short)) return 'reasoning_effort';
@@ -102,9 +102,12 @@ function sourceOf({ reasoning, reasoning_effort: short }: ChatRequest): string {
   return isSet(reasoning?.max_tokens) ? 'reasoning.max_tokens' : 'reasoning.enabled';
 }
 
-/** Fields of `reasoning` that say how much, or that the gateway acts on: it takes out what the client is not to see. */
+/**
+ * Fields of `reasoning` that tell the amount, or that the gateway acts on: it takes out the thoughts that the client
+ * must not see.
+ */
 const ownFields = new Set(['effort', 'max_tokens', 'enabled', 'exclude']);
-/** Where the request says something else of reasoning. */
+/** The paths of other wishes for reasoning. */
 const othersAt = new Set(['reasoning.summary', 'reasoning']);
 
 function othersIn(reasoning: ChatRequest['reasoning']): Loose {
@@ -113,7 +116,10 @@ function othersIn(reasoning: ChatRequest['reasoning']): Loose {
   );
 }
 
-/** All that the request says of reasoning. Of a field that nobody knows, the object: its name is the caller's own. */
+/**
+ * Returns the paths of all wishes for reasoning. The path of a field that nobody knows is that of the object: its name
+ * is the caller's own.
+ */
 function pathsOf({ reasoning, reasoning_effort: short }: ChatRequest): readonly string[] {
   const paths = isSet(short) ? ['reasoning_effort'] : [];
   for (const [name, value] of Object.entries(reasoning ?? {})) {
@@ -123,7 +129,7 @@ function pathsOf({ reasoning, reasoning_effort: short }: ChatRequest): readonly 
   return paths;
 }
 
-/** Whether a field says what the amount says already. */
+/** true: a field tells the same as the amount. */
 function agrees(path: string, { reasoning, reasoning_effort: short }: ChatRequest, amount: ReasoningAmount): boolean {
   if (amount === null) return false;
   if (path === 'reasoning.enabled') return reasoning?.enabled === !isOff(amount);
@@ -136,8 +142,8 @@ function isSet(value: unknown): boolean {
 }
 
 /**
- * Puts fields into the body, all or none. What the caller has put there under the provider's own name stays.
- * @returns whether they are there
+ * Puts fields into the body, all or none. A value of the caller under the provider's own name stays.
+ * @returns true: they are there
  */
 function put(fields: Loose, { dropParams }: ChatQuirks, payload: Loose): boolean {
   const names = Object.keys(fields);

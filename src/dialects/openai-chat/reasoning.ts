@@ -2,8 +2,8 @@ import { isObject, type Loose } from '../../base/values.ts';
 import { type ChatQuirks, type ReasoningField, reasoningFields } from './quirks.ts';
 
 /**
- * Moves the earlier reasoning of an assistant message into the field that the provider takes, from whichever of the
- * three the caller used.
+ * Moves the earlier reasoning of an assistant message into the field that the provider takes, from each of the three
+ * that the caller may use.
  * @param message  changed; its reasoning fields stand in it as the caller sent them
  * @returns the fields whose content does not reach the provider, or not all of it
  */
@@ -31,7 +31,7 @@ function reasoningAs(target: ReasoningField, given: Loose, format: string | unde
   return text === undefined ? undefined : [{ type: 'reasoning.text', text, index: 0 }];
 }
 
-/** Whether the provider made these details. Plain text that does not say where it is from may be its own. */
+/** true: the provider made these details. Plain text without a format may be its own. */
 function isOwn(details: readonly unknown[], format: string | undefined): boolean {
   if (format === undefined) return true;
   return details.every(
@@ -39,7 +39,7 @@ function isOwn(details: readonly unknown[], format: string | undefined): boolean
   );
 }
 
-/** Whether details hold what no text can: a signature, or an encrypted part. */
+/** true: details hold a part that no text can hold, a signature or an encrypted part. */
 function isOpaque(details: unknown): boolean {
   if (!Array.isArray(details)) return false;
   return details.some(
@@ -51,7 +51,10 @@ function isSet(value: unknown): boolean {
   return value !== null && value !== undefined;
 }
 
-/** An empty text counts: some providers insist on the field. undefined: there is no text, only what is encrypted. */
+/**
+ * Returns the text. An empty one counts: some providers insist on the field. undefined: there is no text, only
+ * encrypted parts.
+ */
 function textOf({ reasoning_content: content, reasoning, reasoning_details: details }: Loose): string | undefined {
   if (typeof content === 'string') return content;
   if (typeof reasoning === 'string') return reasoning;

@@ -20,12 +20,12 @@ const handledFields: ReadonlySet<string> = new Set([
 
 /**
  * Builds the upstream body: unknown fields pass, nulls (which mean "not set") and the gateway's own fields do not, and
- * usage is always asked for. What the provider does not take is listed.
+ * usage is always asked for. Fields that the provider does not take are listed.
  */
 export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest<ChatQuirks>): EncodedRequest {
   const dropParams = quirks.dropParams;
   const dropped: string[] = [];
-  // Of an empty literal V8 makes no old objects: see `Sent` in pipeline/attempt/outgoing.ts.
+  // V8 makes no old objects of an empty literal: see `Sent` in pipeline/attempt/outgoing.ts.
   const payload: Record<string, unknown> = {};
   payload.model = upstreamModel;
   for (const key in request) {
@@ -82,7 +82,7 @@ class Encoded implements EncodedRequest {
   }
 }
 
-/** The newer name wins where a caller sends both. */
+/** Encodes the largest output. The newer name wins where a caller sends both. */
 function encodeLargestOutput(
   { max_tokens: older, max_completion_tokens: newer }: ChatRequest,
   quirks: ChatQuirks,
@@ -106,7 +106,10 @@ function encodeCacheControl(
   else dropped.push('cache_control');
 }
 
-/** `include_usage` has no effect, as usage is always sent. Other options are for the provider, in a stream. */
+/**
+ * Encodes the options of a stream. `include_usage` has no effect, as usage is always sent. Other options are for the
+ * provider, in a stream.
+ */
 function encodeStream(
   { stream, stream_options: options }: ChatRequest,
   quirks: ChatQuirks,
@@ -131,8 +134,8 @@ function encodeTools(tools: readonly ChatTool[], quirks: ChatQuirks, dropped: st
 
 /**
  * Asks for structured output as the provider takes it.
- * @param payload  the body; of a provider without schemas, its format and messages are changed
- * @returns how it is asked for; null: it is not
+ * @param payload  the body; for a provider without schemas, its format and messages are changed
+ * @returns the way in which it is asked for; null: it is not
  */
 function encodeFormat({ jsonSchema }: ChatQuirks, payload: Loose): StructuredOutput | null {
   const format = payload.response_format as ResponseFormat | undefined;
@@ -141,7 +144,7 @@ function encodeFormat({ jsonSchema }: ChatQuirks, payload: Loose): StructuredOut
   payload.response_format = { type: 'json_object' };
   const messages = payload.messages as readonly unknown[];
   const instruction = { role: 'system', content: outputInstruction(format) };
-  // Behind the caller's own instructions, which stay at the beginning: what is cached begins there.
+  // The instruction goes behind the caller's own, which stay at the beginning: the cached part begins there.
   const at = messages.findIndex((message) => !isObject(message) || !isInstruction(message.role));
   payload.messages = messages.toSpliced(at < 0 ? messages.length : at, 0, instruction);
   return 'instruction';

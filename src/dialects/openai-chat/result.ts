@@ -47,7 +47,7 @@ function choicesIn({ choices }: Loose): readonly unknown[] {
 
 const notOfChoices = ['usage', 'error'];
 
-/** Knows every id that the provider gave, so that none is given twice. */
+/** Notes all ids of the provider, so that none is given twice. */
 function idsOf(choices: readonly unknown[]): ToolCallIds {
   const ids = toolCallIds();
   for (const choice of choices) {
@@ -65,7 +65,7 @@ function decodeChoice(raw: unknown, position: number, ids: ToolCallIds, quirks: 
   const message = isObject(raw.message) ? raw.message : null;
   // A provider that filters all of a response may leave its message out.
   if (message === null && (native === null || finishReasonOf(native, false) !== 'content_filter')) throw noMessage();
-  // As in a stream: without a reason why it ended, a response may have been broken off.
+  // A response without a finish_reason may have been broken off, as in a stream.
   if ((raw.finish_reason ?? '') === '' && quirks.finishesWithoutReason !== true)
     throw badResponse('The provider sent a response without a finish_reason.');
   const decoded = decodeMessage(message ?? {}, ids);
@@ -85,7 +85,7 @@ function noMessage(): UpstreamError {
   return badResponse('The provider responded with a choice that has no message.');
 }
 
-/** Set anew where they are what they should be. */
+/** Fields that are set anew where they have the right type. */
 const reshaped = ['reasoning_content', 'reasoning', 'tool_calls'];
 
 function decodeMessage(raw: Loose, ids: ToolCallIds): ChatChoice['message'] {

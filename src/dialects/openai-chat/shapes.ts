@@ -1,7 +1,7 @@
 import { isObject, type Loose } from '../../base/values.ts';
 import type { Logprobs } from '../../schema/chat/chat.ts';
 
-/** Which entries of a list clients can read. */
+/** The entries of each list that clients can read. */
 const readable: Record<string, (entry: Loose) => boolean> = {
   annotations: ({ type }) => typeof type === 'string',
   images: ({ image_url: image }) => isObject(image) && typeof image.url === 'string',
@@ -9,7 +9,8 @@ const readable: Record<string, (entry: Loose) => boolean> = {
 };
 
 /**
- * Leaves out of a message or delta what a client's reader may fail on: lists that are none, entries of another shape.
+ * Removes from a message or delta the values that a client's reader may fail on: lists that are none, entries of
+ * another shape.
  */
 export function dropMisshapen(fields: Loose): void {
   for (const key in readable) {
@@ -43,7 +44,7 @@ function audioOf(audio: Loose): Loose {
 }
 
 /**
- * Probabilities, with the keys that clients require; null where there are none. Servers leave `bytes` and
+ * Returns probabilities, with the keys that clients require; null where there are none. Servers leave `bytes` and
  * `top_logprobs` out.
  */
 export function decodeLogprobs(raw: unknown): Logprobs | null {

@@ -13,28 +13,28 @@ import { decodeLogprobs, dropMisshapen } from './shapes.ts';
 import { usageIn } from './usage.ts';
 
 interface ChoiceState {
-  /** Index of the latest tool call; -1 before the first. */
+  /** The index of the latest tool call; -1 before the first. */
   lastTool: number;
-  /** Tool calls that have begun, by index. */
+  /** The tool calls that have begun, by index. */
   tools: Map<number, ToolState>;
   isFinished: boolean;
 }
 
 interface ToolState {
-  /** true: with an id of ours, as the provider gave none. */
+  /** true: the id is ours, as the provider gave none. */
   hasOurId: boolean;
-  /** true: of a function, none of whose arguments have come. */
+  /** true: it is the call of a function, and none of its arguments have come. */
   isBare: boolean;
 }
 
-/** Usage comes as a part of its own. */
+/** Fields that chunks do not get. Usage comes as a part of its own. */
 const notOfChunks = [...ours, 'usage', 'x_groq'];
 
-/** Reads a stream of chat chunks: normalises what servers do differently, and takes usage out wherever it is put. */
+/** Reads a stream of chat chunks: evens out the differences between servers, and takes usage out of every place. */
 export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
   const states = new Map<number, ChoiceState>();
   const ids = toolCallIds();
-  /** Set when the provider has broken off a choice. */
+  /** The error with which the provider has broken off a choice. */
   let broken: UpstreamError | null = null;
 
   function decode(data: string): StreamPart[] {
@@ -48,12 +48,12 @@ export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
     const usage = usageIn(event, choices);
     if (usage) parts.push({ kind: 'usage', usage });
     const reported = error ?? broken;
-    // Beside choices, an error is of what they hold. After the response it may only say how the stream ends.
+    // An error beside choices concerns their content. After the response it may only concern the end of the stream.
     if (reported) parts.push({ kind: 'error', error: reported, ...(choices.length > 0 ? { isReported: true } : {}) });
     return parts;
   }
 
-  /** Clients take a choice for finished when a chunk says so. */
+  /** Finishes all choices. Clients take a choice for finished when a chunk says so. */
   function finishAll(): StreamPart[] {
     const choices = [...states]
       .filter(([, { isFinished }]) => !isFinished)
@@ -110,7 +110,7 @@ export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
       else {
         choice.finish_reason = reason;
         choice.native_finish_reason = native;
-        // Where the limit of the output broke off a call, its arguments are not complete.
+        // The arguments of a call are not complete where the limit of the output broke it off.
         if (reason === 'tool_calls') choice.delta = withArguments(choice.delta as Loose, state);
         state.isFinished = true;
       }
@@ -145,8 +145,8 @@ function decodeDelta(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose {
 }
 
 /**
- * A fragment of a tool call. Its index is what clients put fragments together by, and some servers leave it out. The
- * first fragment leaves with an id and a type, whether or not the provider gave them.
+ * Decodes a fragment of a tool call. Clients put fragments together by the index, and some servers leave it out. The
+ * first fragment leaves with an id and a type, also where the provider gave none.
  */
 function decodeToolCall(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose {
   const given = ids.take(raw.id);
@@ -156,7 +156,7 @@ function decodeToolCall(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose
   const known = state.tools.get(index);
   const tool = known ?? { hasOurId: given === null, isBare: false };
   state.tools.set(index, tool);
-  // Once clients have an id of ours, another would be that of another call.
+  // Once clients have an id of ours, they would take another id for that of another call.
   const id = known === undefined ? (given ?? ids.make(index)) : tool.hasOurId ? null : given;
   if (id !== null) call.id = id;
   if (id !== null || raw.type === 'function') call.type = 'function';
@@ -172,7 +172,7 @@ function decodeToolCall(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose
   return { ...call, ...addedToCall(raw) };
 }
 
-/** For a tool without parameters some servers write nothing; clients expect an object. */
+/** Adds the arguments of a tool without parameters: some servers write nothing; clients expect an object. */
 function withArguments(delta: Loose, { tools }: ChoiceState): Loose {
   const bare = [...tools].filter(([, { isBare }]) => isBare);
   for (const [, tool] of bare) tool.isBare = false;

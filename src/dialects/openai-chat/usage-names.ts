@@ -2,8 +2,8 @@ import { isObject, type Loose } from '../../base/values.ts';
 import { tokenCount } from '../shared/response/counts.ts';
 
 /**
- * What servers that speak chat completions call a count. Names of one list name the same tokens; the first that is there
- * counts.
+ * The names of servers that speak chat completions for a count. Names of one list name the same tokens; the first that
+ * is there counts.
  */
 export const usageNames = {
   prompt: [
@@ -22,7 +22,7 @@ export const usageNames = {
     'predicted_n',
   ],
   total: ['total_tokens'],
-  /** Read from a cache; a part of the prompt by the rule of the provider. */
+  /** Tokens read from a cache; a part of the prompt by the rule of the provider. */
   cached: [
     // OpenAI, xAI, Z.AI, Groq in the details; Moonshot beside them
     'cached_tokens',
@@ -31,9 +31,9 @@ export const usageNames = {
     // Mistral
     'num_cached_tokens',
   ],
-  /** The same in a word of Anthropic: there, the prompt leaves it out. */
+  /** The same tokens in a word of Anthropic, whose prompt leaves them out. */
   cachedBeside: ['cache_read_input_tokens', 'cache_read_tokens'],
-  /** Written to a cache. The word of Anthropic: there, the prompt leaves it out. */
+  /** Tokens written to a cache. `writtenBeside` is a word of Anthropic, whose prompt leaves them out. */
   written: ['cache_write_tokens', 'cache_creation_tokens'],
   writtenBeside: ['cache_creation_input_tokens'],
   reasoning: ['reasoning_tokens', 'thinking_tokens'],
@@ -45,7 +45,9 @@ export const usageNames = {
   ],
 } as const satisfies Record<string, readonly string[]>;
 
-/** Writes to a cache by how long it keeps them: where they are, and the class that they are charged as. */
+/**
+ * Tokens written to a cache by how long it keeps them: the place of the count, and the class that they are charged as.
+ */
 export const writesByLife = {
   hour: [
     ['cache_creation', 'ephemeral_1h_input_tokens'],
@@ -59,13 +61,13 @@ export const writesByLife = {
 } as const;
 
 /**
- * Tokens that a provider charges beside its totals, which say nothing of them. `citation_tokens` is read as a prompt,
+ * Tokens that a provider charges beside its totals, which do not include them. `citation_tokens` is read as a prompt,
  * and where it is there, reasoning is beside the output too.
  * @see https://docs.perplexity.ai/getting-started/pricing "Sonar Deep Research"
  */
 export const besideTotals = 'citation_tokens';
 
-/** The first of the names that is a count; null: none is. */
+/** Returns the first of the names that is a count; null: none is. */
 export function countIn(from: Loose | null, names: readonly string[]): number | null {
   if (from !== null)
     for (const name of names) {
@@ -75,7 +77,10 @@ export function countIn(from: Loose | null, names: readonly string[]): number | 
   return null;
 }
 
-/** llama.cpp counts what it has read anew, and what it had in its cache. It has always both. */
+/**
+ * Returns the usage in llama.cpp's timings. It counts the tokens that it has read anew, and those of its cache, and
+ * always has both.
+ */
 function usageOfTimings({ prompt_n, cache_n, predicted_n }: Loose): Loose {
   const cached = tokenCount(cache_n) ?? 0;
   const read = tokenCount(prompt_n);
@@ -86,7 +91,7 @@ function usageOfTimings({ prompt_n, cache_n, predicted_n }: Loose): Loose {
   };
 }
 
-/** Where servers put usage: all places of a response or an event. */
+/** Returns the values where servers put usage: all places of a response or an event. */
 export function usagePlaces(body: Loose, choices: readonly unknown[]): unknown[] {
   const places: unknown[] = [];
   if (isObject(body.usage)) places.push(body.usage);

@@ -5,7 +5,10 @@ import { implausibleSearches, tokenCount } from '../shared/response/counts.ts';
 import { usageOf } from '../shared/response/usage.ts';
 import { besideTotals, countIn, usageNames, usagePlaces, writesByLife } from './usage-names.ts';
 
-/** The usage in a response or an event, wherever a server puts it; of several reports the largest counts. */
+/**
+ * Returns the usage in a response or an event, from every place where a server puts it; the largest of several reports
+ * counts.
+ */
 export function usageIn(body: Loose, choices: readonly unknown[] = []): Usage | null {
   let usage: Usage | null = null;
   for (const place of usagePlaces(body, choices)) {
@@ -26,7 +29,7 @@ export function readUsage(raw: unknown): Usage | null {
   const outDetails = objectIn(raw.completion_tokens_details ?? raw.output_tokens_details);
   const totals = totalsOf(raw, inDetails, outDetails);
   if (totals === null) return null;
-  // A part is no more than the whole: where it is, the whole was counted without it.
+  // A part is no more than the total: where it is larger, the total was counted without it.
   const ofOutput = (name: string) => tokenCount(outDetails?.[name]) ?? 0;
   const made = {
     audio_tokens: ofOutput('audio_tokens'),
@@ -74,13 +77,13 @@ interface Totals {
 interface Part {
   of: 'prompt' | 'completion';
   tokens: number;
-  /** Without a total: whether it is left out. */
+  /** true: it is left out where there is no total. */
   isBeside: boolean;
-  /** A detail of the prompt that fits into it: it is never left out. */
+  /** true: it is a detail of the prompt that fits into it, and is never left out. */
   isInside?: boolean;
 }
 
-/** Prompt and completion with all of their parts. */
+/** Returns prompt and completion with all of their parts. */
 function totalsOf(raw: Loose, inDetails: Loose | null, outDetails: Loose | null): Totals | null {
   const prompt = countIn(raw, usageNames.prompt);
   const completion = countIn(raw, usageNames.completion);
@@ -96,7 +99,7 @@ function totalsOf(raw: Loose, inDetails: Loose | null, outDetails: Loose | null)
   const totals = { prompt: prompt + (citations ?? 0), completion, cached, written, reasoning: ownReasoning };
   const isDetail = (names: readonly string[], tokens: number) => countIn(inDetails, names) !== null && tokens <= prompt;
   const parts: Part[] = [
-    // Models that reason at length have far more of it than of what they say.
+    // Models that reason at length have far more tokens of it than of text.
     { of: 'completion', tokens: ownReasoning, isBeside: true },
     {
       of: 'prompt',
@@ -115,7 +118,7 @@ function totalsOf(raw: Loose, inDetails: Loose | null, outDetails: Loose | null)
   const missing = total === null ? null : total - prompt - completion;
   const beside = partsBeside(parts, missing);
   for (const { of, tokens } of beside ?? []) totals[of] += tokens;
-  // Google counts reasoning in the total only. What nobody names is charged as output at the most.
+  // Google counts reasoning only in the total. Tokens without a name are charged as output at the most.
   if (beside === null && missing !== null) {
     totals.completion += missing;
     if (ownReasoning === 0) totals.reasoning = missing;
@@ -134,7 +137,7 @@ function totalsOf(raw: Loose, inDetails: Loose | null, outDetails: Loose | null)
 function partsBeside(parts: readonly Part[], missing: number | null): readonly Part[] | null {
   if (missing === null) return parts.filter(({ isBeside, tokens }) => isBeside && tokens > 0);
   if (missing <= 0) return [];
-  // Of two sets that are as long, the one that begins with the dearer part counts.
+  // If two sets have the same size, the one that begins with the dearer part counts.
   for (const bits of [1, 2, 4, 3, 5, 6, 7]) {
     const some = parts.filter((_, at) => bits & (1 << at));
     if (
@@ -150,7 +153,7 @@ function objectIn(value: unknown): Loose | null {
   return isObject(value) ? value : null;
 }
 
-/** All that was written to a cache, and of it what is kept for long. */
+/** Returns all tokens that were written to a cache, and those of them that are kept for long. */
 function writtenTokens(raw: Loose, details: Loose | null): Written {
   const ofLife = (places: readonly (readonly [string, string])[]): number => {
     let most = 0;
@@ -167,7 +170,7 @@ function writtenTokens(raw: Loose, details: Loose | null): Written {
   return { all, hour, halfDay };
 }
 
-/** Searches that the provider ran by itself. It charges each, and nobody else can count them. */
+/** Returns the searches that the provider ran by itself. It charges each, and nobody else can count them. */
 function searchesIn(raw: Loose): number {
   let most = 0;
   for (const place of [raw.server_tool_use_details, raw.server_tool_use])

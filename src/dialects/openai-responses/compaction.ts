@@ -11,7 +11,7 @@ import { nativeTools } from './native/tools.ts';
 import type { ResponsesQuirks } from './quirks.ts';
 
 /**
- * Whether the provider itself is asked for a shorter conversation. It takes no largest output: where one has to be sent,
+ * true: the provider itself is asked for a shorter conversation. It takes no largest output: where one has to be sent,
  * the model is asked for a summary instead.
  */
 export function asksToCompact(request: ChatRequest, { purpose }: Native, { compacts }: ResponsesQuirks): boolean {
@@ -23,7 +23,7 @@ export function asksToCompact(request: ChatRequest, { purpose }: Native, { compa
 const taken: readonly string[] = ['prompt_cache_key', 'prompt_cache_retention', 'service_tier'];
 
 /**
- * The conversation alone, without the question that closes it.
+ * Encodes the conversation alone, without the question that closes it.
  * @see https://platform.openai.com/docs/api-reference/responses/compact
  */
 export function encodeCompaction(
@@ -58,12 +58,12 @@ export function encodeCompaction(
   };
 }
 
-/** Whether a response is a shorter conversation. */
+/** true: a response is a shorter conversation. */
 export function isCompaction(body: Loose): boolean {
   return body.object === 'response.compaction';
 }
 
-/** Its items, which stand for the conversation: some are the user's, so none is what the model says. */
+/** Returns its items, which stand for the conversation: some are the user's, so none is text of the model. */
 export function compactedDeltas(output: readonly unknown[]): OutputDelta[] {
   return output
     .filter(isObject)

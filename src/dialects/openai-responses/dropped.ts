@@ -2,7 +2,7 @@
 const plainName = /^[\w$-]{1,64}$/;
 const most = 64;
 
-/** Collects what of a request does not reach the provider: each path once, in the order of the request. */
+/** Collects the parts of a request that do not reach the provider: each path once, in the order of the request. */
 export interface Dropped {
   note(path: string): void;
   /** Notes the fields that hold something and are not among the known ones. */
@@ -27,7 +27,7 @@ export function createDropped(): Dropped {
   };
 }
 
-/** Fields that say nothing: leaving them out changes nothing. */
+/** true: a field holds nothing, so that leaving it out changes nothing. */
 function isEmpty(value: unknown): boolean {
   return value === null || value === undefined || value === '' || (Array.isArray(value) && value.length === 0);
 }

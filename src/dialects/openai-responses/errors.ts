@@ -3,10 +3,10 @@ import { isObject, type Loose } from '../../base/values.ts';
 import { errorIn } from '../openai-chat/errors.ts';
 import { badResponse } from '../shared/values.ts';
 
-/** An error response looks as in chat completions. */
+/** The reader of an error response, which looks as in chat completions. */
 export { decodeError } from '../openai-chat/errors.ts';
 
-/** Codes that say that the request is wrong. Where no HTTP status comes with them, they stand for 400. */
+/** The codes of errors that the request is at fault for. Where no HTTP status comes with them, they stand for 400. */
 const ofTheRequest =
   /^(?:invalid_(?:image|base64|prompt|request)|image_|unsupported_image|empty_image|failed_to_download_image|context_length_exceeded|string_above_max|content_(?:policy|filter))/;
 
@@ -18,7 +18,7 @@ const statuses = new Map([
 ]);
 
 /**
- * The error of a response that failed, or of an event `error`.
+ * Makes the error of a response that failed, or of an event `error`.
  * @param raw  `{ code, message }`, the same in `error`, or anything
  * @see https://platform.openai.com/docs/api-reference/responses-streaming/error
  */
@@ -28,7 +28,7 @@ export function responseError(raw: unknown): UpstreamError {
   const code = typeof error.code === 'string' ? error.code : typeof error.type === 'string' ? error.type : '';
   const known = ofTheRequest.test(code) ? 400 : statuses.get(code);
   const { type, ...others } = error;
-  // The type of an event says nothing of the error.
+  // The type of an event tells nothing of the error.
   const named = type === 'error' ? others : error;
   return (
     errorIn({ error: known === undefined ? named : { status: known, ...named } }) ??

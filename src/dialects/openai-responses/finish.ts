@@ -2,8 +2,8 @@ import { isObject, type Loose } from '../../base/values.ts';
 import type { Finish } from '../shared/response/chunks.ts';
 
 /**
- * @param status    of the response
- * @param hasCalls  whether the model calls a tool
+ * @param status    the status of the response
+ * @param hasCalls  true: the model calls a tool
  * @returns null: the response has not come to an end of its own
  */
 export function finishOf(status: unknown, { incomplete_details: details }: Loose, hasCalls: boolean): Finish | null {

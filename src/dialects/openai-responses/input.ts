@@ -6,15 +6,14 @@ import type { ResponsesQuirks } from './quirks.ts';
 import { itemsOfDetails, type PlacedItem } from './reasoning-items.ts';
 
 /**
- * The conversation as input items. System and developer messages stay where they are, so that their place among the
- * others is kept.
+ * Encodes the conversation as input items. System and developer messages keep their place among the others.
  * @see https://platform.openai.com/docs/api-reference/responses/create#responses-create-input
  */
 export function encodeInput(messages: readonly ChatMessage[], quirks: ResponsesQuirks, dropped: Dropped): Loose[] {
   return messages.flatMap((message, at) => encodeMessage(message, at, quirks, dropped));
 }
 
-/** @param at  its index: errors name it */
+/** @param at  the index of the message: errors name it */
 export function encodeMessage(
   message: ChatMessage,
   at: number,
@@ -35,7 +34,7 @@ export function encodeMessage(
   ];
 }
 
-/** Texts go as one text, which older servers insist on. */
+/** Encodes the result of a tool. Texts go as one text, which older servers insist on. */
 function encodeToolResult(message: ToolMessage, path: string, quirks: ResponsesQuirks, dropped: Dropped): Loose {
   const { tool_call_id: callId, content } = message;
   dropped.noteOthers('messages[].', message, ['role', 'content', 'tool_call_id']);
@@ -71,10 +70,10 @@ function encodeAssistant(
   return withReasoning(items, message, quirks, dropped);
 }
 
-/** null: the message says nothing, it only calls tools or thinks. */
+/** @returns null: the message says nothing, it only calls tools or thinks */
 function encodeSaid({ content, refusal, tool_calls: calls }: AssistantMessage, path: string, dropped: Dropped) {
   const parts: Loose[] = [];
-  // Beside calls, an empty text only says that there is none.
+  // An empty text beside calls only means that there is none.
   const isText = typeof content === 'string' && (content !== '' || (!calls?.length && !refusal));
   if (isText) parts.push({ type: 'output_text', text: content });
   if (Array.isArray(content)) addAll(parts, encodeOwnParts(content, path, dropped));
@@ -94,7 +93,7 @@ function withReasoning(
   // The provider refuses reasoning that nothing follows.
   const placed: readonly PlacedItem[] = items.length === 0 ? [] : sent.items;
   if (sent.isPartial || placed.length < sent.items.length) dropped.note('messages[].reasoning_details');
-  // The words are in the details; alone, they prove nothing.
+  // The details hold the words; alone, these prove nothing.
   if (placed.length === 0) {
     if (reasoning) dropped.note('messages[].reasoning');
     if (thought) dropped.note('messages[].reasoning_content');

@@ -4,7 +4,10 @@ import type { Reading } from '../dialect.ts';
 import { type Addition, isCall, type OutputReader, outputReader, type TextKind } from './output.ts';
 import { formatOf, type ResponsesQuirks } from './quirks.ts';
 
-/** The reader of one response: for a client that speaks Responses, what it adds says of which item it is a part. */
+/**
+ * Makes the reader of one response. For a client that speaks Responses, each addition names the item that it is a part
+ * of.
+ */
 export function readerFor(quirks: ResponsesQuirks, reading: Reading | undefined): OutputReader {
   const format = formatOf(quirks);
   return reading?.outputItems === true ? withItems(outputReader(format, true)) : outputReader(format);
@@ -12,9 +15,9 @@ export function readerFor(quirks: ResponsesQuirks, reading: Reading | undefined)
 
 /** An item as the client is told of it. */
 interface Told {
-  /** What it is told apart by, from others of the same index: its type, or `call`. */
+  /** The type of the item, or `call`: it tells the item from others of the same index. */
   readonly kind: string;
-  /** In the order in which the items were begun: what the client's indices are made of. */
+  /** The number of the item in the order in which the items were begun. The client's indices are made of it. */
   readonly number: number;
   item: Loose;
   readonly isOpaque: boolean;
@@ -28,15 +31,15 @@ const texts: Readonly<Record<TextKind, string>> = {
   thought: 'reasoning',
   arguments: 'call',
 };
-/** As how many kinds an index may be told: a provider says one. */
+/** The most kinds of items that an index may have; a provider gives one. */
 const mostKinds = 4;
 /** The fields of an item that deltas hold. */
 const inDeltas: readonly string[] = ['content', 'summary', 'encrypted_content', 'arguments', 'input'];
 
 /**
- * Adds to whatever a reader reads the item that it is a part of. An item is told apart by its index and its kind, and
- * keeps the id with which it was announced. So one that comes under two ids, or as two kinds, is never two halves of an
- * item to the client; one that was not announced is, and each ends exactly once.
+ * Adds to everything that a reader reads the item that it is a part of. An item is told apart by its index and its
+ * kind, and keeps the id with which it was announced. So one that comes under two ids, or as two kinds, is never two
+ * halves of an item to the client. One that was not announced is announced, and each ends exactly once.
  */
 function withItems(reader: OutputReader): OutputReader {
   const byIndex = new Map<number, Told[]>();
@@ -73,7 +76,7 @@ function withItems(reader: OutputReader): OutputReader {
     return additions.map((addition) => ({ ...addition, item }));
   }
 
-  /** The texts of an item that nobody has announced announce it. */
+  /** Reads a text of an item. The text announces an item that was not announced. */
   function ofText(index: number, kind: TextKind, additions: readonly Addition[]): Addition[] {
     if (additions.length === 0) return [];
     const type = texts[kind];
@@ -87,7 +90,7 @@ function withItems(reader: OutputReader): OutputReader {
     if (kind === null) return [];
     const known = find(index, kind);
     if (known !== undefined) return mark(known, additions);
-    // Of a call, nobody knows anything before its name is known.
+    // A call is not announced before its name is known.
     if (kind === 'call' && additions.length === 0) return [];
     const told = tell(index, kind, raw);
     return mark(told, told.isOpaque || additions.length === 0 ? [{ delta: {} }] : additions);
@@ -103,11 +106,11 @@ function withItems(reader: OutputReader): OutputReader {
     const whole = told.isOpaque ? raw : without(inDeltas, raw);
     const added = told.isOpaque ? [] : mark(told, additions);
     if (!told.isDone) told.item = { ...told.item, ...whole, ...(id === undefined ? {} : { id }) };
-    // What the index was said to be before it was this.
+    // The other items that the index stood for end first.
     return [...others.flatMap(done), ...ended(told, added)];
   }
 
-  /** The additions, of which the last one ends the item. */
+  /** Returns the additions, of which the last one ends the item. */
   function ended(told: Told, additions: Addition[]): Addition[] {
     if (told.isDone) return [];
     told.isDone = true;
@@ -130,7 +133,8 @@ function withItems(reader: OutputReader): OutputReader {
     hasCalls: () => reader.hasCalls(),
     searches: () => reader.searches(),
     event(index, event) {
-      // A text in pieces is in the complete item. In pieces, a key that an upstream echoes could not be taken out of it.
+      // The complete item holds the text of these pieces. A key that an upstream repeats could not be taken out of
+      // pieces.
       if (typeof event.type !== 'string' || event.type.endsWith('.delta')) return [];
       const told = byIndex.get(index)?.find((one) => one.isOpaque && !one.isDone);
       if (told === undefined) return [];
@@ -142,7 +146,7 @@ function withItems(reader: OutputReader): OutputReader {
   };
 }
 
-/** null: what is announced is no item. */
+/** @returns null: the announced object is no item */
 function kindOf({ type }: Loose): string | null {
   if (typeof type !== 'string') return null;
   return isCall(type) ? 'call' : type;

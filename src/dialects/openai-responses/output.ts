@@ -5,83 +5,83 @@ import type { ChunkDelta } from '../../schema/chat/chunk.ts';
 import { argumentsText, badResponse, toolCallIds } from '../shared/values.ts';
 import { annotationOf, imageOf, logprobsOf } from './shapes.ts';
 
-/** What is added to the message, in our wire shape. */
+/** An addition to the message, in our wire shape. */
 export interface Addition {
   delta: ChunkDelta;
-  /** Of the text in `delta`. */
+  /** The probabilities of the text in `delta`. */
   logprobs?: NonNullable<Logprobs['content']>;
   /** The item that it is a part of, where the client speaks Responses. */
   item?: OutputItem;
 }
 
 /**
- * What an item's text is:
+ * The kind of an item's text:
  * - `text`, `refusal`: parts of a message
  * - `summary`, `thought`: parts of a reasoning item
  * - `arguments`: of a call
  */
 export type TextKind = 'text' | 'refusal' | 'summary' | 'thought' | 'arguments';
 
-/** Reads output items, whole or piece by piece. What was added once is not added again. */
+/** Reads output items, complete or piece by piece. Does not add anything twice. */
 export interface OutputReader {
-  /** An item begins. */
+  /** Begins an item. */
   open(index: number, item: Loose): Addition[];
-  /** More text of a part of an item. */
+  /** Adds text of a part of an item. */
   more(index: number, kind: TextKind, part: number, text: string, logprobs?: unknown): Addition[];
-  /** The complete text of a part: adds what is missing of it. */
+  /** Takes the complete text of a part: adds the missing rest. */
   complete(index: number, kind: TextKind, part: number, text: unknown, logprobs?: unknown): Addition[];
-  /** One more note on the text of a part. */
+  /** Adds a note on the text of a part. */
   annotate(index: number, part: number, annotation: unknown): Addition[];
-  /** The complete item: adds what is missing of it. */
+  /** Takes the complete item: adds the missing rest. */
   close(index: number, item: Loose): Addition[];
   /**
-   * Whether a complete response tells more of an item than its own events did: it was begun and not completed, or there
-   * are more items than were seen.
-   * @param total  how many items there are
+   * true: a complete response holds more of an item than its own events did. The item was begun and not completed, or
+   * there are more items than were seen.
+   * @param total  the number of items
    */
   lacks(index: number, total: number): boolean;
-  /** Whether the model calls a tool of the caller's. */
+  /** true: the model calls a tool of the caller's. */
   hasCalls(): boolean;
-  /** How often the provider searched the web. */
+  /** Returns the number of the provider's searches of the web. */
   searches(): number;
-  /** An event of an item that no field of a chat completion can hold. */
+  /** Takes an event of an item that no field of a chat completion can hold. */
   event?(index: number, event: Loose): Addition[];
   /** Ends the items that were begun and never completed. */
   end?(): Addition[];
 }
 
 interface Part {
-  /** Characters that were added. */
+  /** The number of characters that were added. */
   sent: number;
-  /** Notes that were added. */
+  /** The number of notes that were added. */
   annotations: number;
-  /** Of `text`: where it starts in the content. Of `summary` and `thought`: the index of its detail. */
+  /** For `text`, the place where it starts in the content. For `summary` and `thought`, the index of its detail. */
   at: number;
 }
 
 interface Item {
   id: string | null;
   isClosed: boolean;
-  /** Index of the tool call; null: none, or its name is not known yet. */
+  /** The index of the tool call; null: none, or its name is not known yet. */
   call: number | null;
-  /** Characters of its text that were added. */
+  /** The number of characters of its text that were added. */
   length: number;
   parts: Map<string, Part>;
 }
 
-/** Stands between messages, and between thoughts, which would read as one word otherwise. */
+/** The gap between messages, and between thoughts, which would read as one word without it. */
 const gap = '\n\n';
 const callTypes: readonly unknown[] = ['function_call', 'custom_tool_call'];
 
-/** Whether an item is a call of a tool of the caller's. */
+/** true: an item is a call of a tool of the caller's. */
 export function isCall(type: unknown): boolean {
   return callTypes.includes(type);
 }
 
 /**
  * @param format   the `format` of reasoning details
- * @param isApart  true: the client gets items, so that nothing has to stand between their texts, and places in a text
- *                 count from the beginning of the item
+ * @param isApart  true: the client gets items, so that no gap has to stand between their texts, and places in a text
+ *   count from the beginning of the item
  */
 export function outputReader(format: string, isApart = false): OutputReader {
   const items = new Map<number, Item>();
@@ -89,7 +89,7 @@ export function outputReader(format: string, isApart = false): OutputReader {
   let contentLength = 0;
   let contentItem = -1;
   let thoughtPart: Part | null = null;
-  /** Of the next detail. Messages and calls take a number too: see `itemsOfDetails`. */
+  /** The place of the next detail. Messages and calls take a number too: see `itemsOfDetails`. */
   let place = 0;
   let hasMessage = false;
   let calls = 0;
@@ -165,7 +165,7 @@ export function outputReader(format: string, isApart = false): OutputReader {
   }
 
   function moreArguments(item: Item, text: string): Addition[] {
-    // Whose arguments they are is not known yet: the complete item tells.
+    // The call that the arguments belong to is not known yet: the complete item tells it.
     if (item.call === null) return [];
     partOf(item, 'arguments', 0).sent += text.length;
     return [{ delta: { tool_calls: [{ index: item.call, function: { arguments: text } }] } }];
@@ -220,7 +220,7 @@ export function outputReader(format: string, isApart = false): OutputReader {
     added.push(...objectsIn(raw.content).flatMap(({ text }, number) => complete(index, 'thought', number, text)));
     const { encrypted_content: data } = raw;
     if (typeof data !== 'string' || data === '') return added;
-    // What is encrypted is bound to the id that comes with it.
+    // An encrypted part is bound to the id that comes with it.
     const id = typeof raw.id === 'string' ? raw.id : item.id;
     const detail = withPlace({ type: 'reasoning.encrypted', data }, id, place++);
     added.push({ delta: { reasoning_details: [detail] } });
@@ -252,12 +252,12 @@ export function outputReader(format: string, isApart = false): OutputReader {
   };
 }
 
-/** Opening a page that was found is no search. */
+/** true: the call is a search. Opening a page that was found is none. */
 function isSearch({ action }: Loose): boolean {
   return !isObject(action) || action.type === undefined || action.type === 'search';
 }
 
-/** The objects of a list. The places of the others are kept. */
+/** Returns the objects of a list. The places of the others are kept. */
 function objectsIn(list: unknown): Loose[] {
   return Array.isArray(list) ? list.map((one) => (isObject(one) ? one : {})) : [];
 }

@@ -5,10 +5,10 @@ import { unsupported } from '../shared/unsupported.ts';
 import type { Dropped } from './dropped.ts';
 import type { ResponsesQuirks } from './quirks.ts';
 
-/** Where the caller marks what to cache, in its own words or in the provider's. */
+/** The fields in which the caller marks parts to cache, in its own words or in the provider's. */
 const markFields = ['cache_control', 'prompt_cache_breakpoint'];
 
-/** The parts of what somebody says to the model. @throws UpstreamError for a part that the provider cannot take */
+/** Encodes the parts of a message to the model. @throws UpstreamError for a part that the provider cannot take */
 export function encodeParts(
   parts: readonly ContentPart[],
   path: string,
@@ -22,7 +22,7 @@ export function encodeParts(
   });
 }
 
-/** The result of a tool: one text, or parts where it is more than that. */
+/** Encodes the result of a tool: one text, or parts where it is more than that. */
 export function encodeOutputParts(
   parts: readonly ContentPart[],
   path: string,
@@ -36,7 +36,7 @@ export function encodeOutputParts(
   return isText ? encoded.map(({ text }) => text).join('') : encoded;
 }
 
-/** What the model itself has said, which is text. */
+/** Encodes the parts of a message of the model, which are text. */
 export function encodeOwnParts(parts: readonly ContentPart[], path: string, dropped: Dropped): Loose[] {
   return parts.map((part, at) => {
     if (part.type !== 'text') throw unsupported(`${path}.content[${at}]`, 'text in a message of the assistant');
@@ -45,7 +45,7 @@ export function encodeOwnParts(parts: readonly ContentPart[], path: string, drop
   });
 }
 
-/** The field of a part that holds its content. */
+/** Returns the name of the field of a part that holds its content. */
 function partField(type: ContentPart['type']): string {
   return type === 'input_video' ? 'video_url' : type;
 }
@@ -69,7 +69,7 @@ function encodePart(part: ContentPart, path: string, dropped: Dropped): Loose {
   }
 }
 
-/** A file that the provider has, one at an address, or the content itself. */
+/** Encodes a file: one that the provider has, one at an address, or the content itself. */
 function encodeFile({ file }: FilePart, path: string, dropped: Dropped): Loose {
   const { file_data: data, file_id: id, filename } = file;
   if (id) return { type: 'input_file', file_id: id };
@@ -83,7 +83,7 @@ function encodeFile({ file }: FilePart, path: string, dropped: Dropped): Loose {
 }
 
 /**
- * Before GPT-5.6, OpenAI refuses marks: it caches by itself.
+ * Encodes the mark of a part. Before GPT-5.6, OpenAI refuses marks: it caches by itself.
  * @see https://platform.openai.com/docs/guides/prompt-caching
  */
 function markOf(part: ContentPart, { cacheBreakpoints }: ResponsesQuirks, dropped: Dropped): Loose {

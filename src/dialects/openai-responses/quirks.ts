@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 
-/** What a provider that speaks Responses may do differently. */
+/** The differences that a provider that speaks Responses may have. */
 export const responsesQuirks = lazily(() =>
   z.strictObject({
     /** Fields, of the chat request or of the provider's body, that the provider refuses; they are not sent. */
@@ -12,13 +12,13 @@ export const responsesQuirks = lazily(() =>
      */
     minMaxTokens: z.int().min(1).optional(),
     /**
-     * The `format` of its reasoning details. Only details of this format are sent back to the provider: what another
-     * has encrypted, it cannot read.
+     * The `format` of its reasoning details. Only details of this format are sent back to the provider: it cannot read
+     * those that another has encrypted.
      * @default `openai-responses-v1`
      */
     reasoningFormat: z.string().min(1).max(64).optional(),
     /**
-     * Whether the provider is asked for reasoning that it can read when it comes back. A model that does not reason
+     * true: the provider is asked for reasoning that it can read when it comes back. A model that does not reason
      * refuses that.
      * @default by the model's name
      */
@@ -30,13 +30,13 @@ export const responsesQuirks = lazily(() =>
      */
     reasoningSummaries: z.boolean().optional(),
     /**
-     * true: the provider takes explicit marks of what to cache (GPT-5.6 and later).
+     * true: the provider takes explicit marks of parts to cache (GPT-5.6 and later).
      * @default false
      */
     cacheBreakpoints: z.boolean().optional(),
     /**
-     * Whether reasoning counts beside `max_output_tokens`. true: only the context limits reasoning. A number: at most
-     * so many tokens. false: `max_output_tokens` limits reasoning and response together.
+     * true: reasoning counts beside `max_output_tokens`, and only the context limits it. A number: at most so many
+     * tokens. false: `max_output_tokens` limits reasoning and response together.
      * @default false
      */
     reasoningBeside: z.union([z.boolean(), z.int().min(1)]).optional(),
@@ -58,17 +58,17 @@ export const responsesQuirks = lazily(() =>
     generatesOn: z.boolean().optional(),
   }),
 );
-/** How a provider differs in the dialect `openai-responses`. */
+/** The quirks of a provider in the dialect `openai-responses`. */
 export interface ResponsesQuirks extends z.infer<ReturnType<typeof responsesQuirks>> {}
 
-/** OpenAI refuses a smaller `max_output_tokens`. */
+/** The least `max_output_tokens`: OpenAI refuses a smaller one. */
 const usualLeast = 16;
 
 export function leastMaxTokens({ minMaxTokens }: ResponsesQuirks): number {
   return minMaxTokens ?? usualLeast;
 }
 
-/** The `format` of reasoning details that this provider has written, and can read. */
+/** Returns the `format` of reasoning details that this provider has written, and can read. */
 export function formatOf({ reasoningFormat }: ResponsesQuirks): string {
   return reasoningFormat ?? 'openai-responses-v1';
 }

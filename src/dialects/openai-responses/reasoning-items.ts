@@ -4,7 +4,7 @@ import { formatOf, type ResponsesQuirks } from './quirks.ts';
 
 /** A reasoning item and its place. */
 export interface PlacedItem {
-  /** How many of the message's other items stand before it. */
+  /** The number of the message's other items before it. */
   before: number;
   item: Loose;
 }
@@ -13,7 +13,7 @@ export interface PlacedItem {
 interface OpenItem {
   id: string | null;
   before: number;
-  /** Texts by the index of their detail: a stream cuts them into several. */
+  /** The texts by the index of their detail: a stream cuts them into several. */
   summary: Map<number | object, string>;
   content: Map<number | object, string>;
   encrypted: string | null;
@@ -23,7 +23,7 @@ interface OpenItem {
  * Makes the provider's reasoning items of the details that it once gave. Clients may have kept the details of a stream
  * as they came, a few letters each.
  *
- * The indices of details leave out a number for each other item of the response, a message or a call. So a gap tells
+ * The indices of details leave out a number for each other item of the response, a message or a call. So a gap shows
  * that reasoning went on after that item.
  * @returns isPartial: some details are of another provider, or of no use to this one
  */
@@ -60,7 +60,7 @@ function addDetail(detail: ReasoningDetail, before: number, open: OpenItem[]): v
   if (detail.type === 'reasoning.summary') append(item.summary, part, detail.summary);
   else if (detail.type === 'reasoning.text') append(item.content, part, detail.text ?? '');
   else {
-    // Some servers give an item another id in each event. The last one goes with what is encrypted.
+    // Some servers give an item another id in each event. The last id goes with the encrypted part.
     item.id = id ?? item.id;
     item.encrypted = detail.data;
   }
@@ -75,7 +75,7 @@ function append(texts: Map<number | object, string>, part: number | object, text
   texts.set(part, (texts.get(part) ?? '') + text);
 }
 
-/** Nothing is stored: of a summary alone, the provider would know nothing. */
+/** true: the provider can read the item. Nothing is stored, so a summary alone would mean nothing to it. */
 function isReadable({ encrypted, content }: OpenItem): boolean {
   return encrypted !== null || content.size > 0;
 }

@@ -30,7 +30,7 @@ const same: readonly string[] = [
   'truncation',
   'max_tool_calls',
 ];
-/** Fields that are written anew. Each notes by itself what of it is left out. */
+/** Fields that are written anew. Their code notes the parts that are left out. */
 const rewritten: ReadonlySet<string> = new Set([
   ...gatewayFields,
   'messages',
@@ -49,8 +49,8 @@ const rewritten: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Builds the upstream body. It holds nothing that names what an earlier call has stored, such as
- * `previous_response_id`: with the operator's key, that could be the response of anybody.
+ * Builds the upstream body. It names nothing that an earlier call has stored, such as `previous_response_id`: with the
+ * operator's key, that could be the response of anybody.
  * @see https://platform.openai.com/docs/api-reference/responses/create
  */
 export function encodeRequest(input: DialectRequest<ResponsesQuirks>): EncodedRequest {
@@ -97,7 +97,7 @@ function encodeChat(asked: ChatRequest, payload: Loose, quirks: ResponsesQuirks,
   if (asked.tool_choice !== undefined) payload.tool_choice = encodeToolChoice(asked.tool_choice);
 }
 
-/** What the caller of a Responses request wrote, where it still stands. */
+/** Adds the parts that the caller of a Responses request wrote, where they still stand. */
 function encodeNative(
   asked: ChatRequest,
   native: Native,
@@ -124,7 +124,7 @@ function encodeNative(
 /** Models that have a search tool, by their names at OpenAI. */
 const searching = /^(?:gpt-(?:4o|4\.1|[5-9])|o[3-9])/;
 
-/** In turns, so that there must be a most of them. */
+/** Adds the search tool. It searches in turns, so there must be a limit of them. */
 function addSearch(
   asked: ChatRequest,
   payload: Loose,
@@ -147,7 +147,7 @@ function addSearch(
   payload.max_tool_calls = typeof most === 'number' ? Math.min(most, mostSearchTurns) : mostSearchTurns;
 }
 
-/** What makes the request, and what limits its cost, is sent whatever the quirks say. */
+/** The fields that make the request, and that limit its cost: they are sent in spite of the quirks. */
 const essential: readonly string[] = [
   'messages',
   'stream',
@@ -157,7 +157,7 @@ const essential: readonly string[] = [
   'input',
   'max_output_tokens',
 ];
-/** The dialect asks for it, not the caller. */
+/** The fields that the dialect asks for, and not the caller. */
 const unasked: readonly string[] = ['store', 'include'];
 
 function withoutRefused(request: ChatRequest, { dropParams }: ResponsesQuirks, dropped: Dropped): ChatRequest {
@@ -174,7 +174,7 @@ function leaveOut(name: string, payload: Loose, dropped: Dropped): void {
   if (!unasked.includes(name)) dropped.note(name);
 }
 
-/** What the provider leaves out of its response unless it is asked for. */
+/** Returns the values of `include`: the provider leaves these parts out of its response unless it is asked for them. */
 function includeOf(request: ChatRequest, upstreamModel: string, { encryptedReasoning }: ResponsesQuirks): string[] {
   const include: string[] = [];
   if (encryptedReasoning ?? reasons(upstreamModel)) include.push('reasoning.encrypted_content');
@@ -196,14 +196,16 @@ function passFields(request: ChatRequest, payload: Loose, dropped: Dropped): voi
   else dropped.note('top_logprobs');
 }
 
-/** A response to compare with is stored: with the operator's key, it could be anybody's. */
+/**
+ * Returns options without a response to compare with, which is stored: with the operator's key, it could be anybody's.
+ */
 function withoutComparison(options: unknown, dropped: Dropped): unknown {
   if (!isObject(options) || (options.comparison_response_id ?? null) === null) return options;
   dropped.note('prompt_cache_options.comparison_response_id');
   return without(['comparison_response_id'], options);
 }
 
-/** Fields that this wire format has no word for, with values that ask for what happens anyway. */
+/** true: a field, for which this wire format has no word, asks only for the usual behaviour. */
 function isMet(key: string, value: unknown): boolean {
   if (key === 'n') return value === 1;
   if (key === 'store') return value === false;
@@ -223,7 +225,7 @@ function structuredOutputOf({ text }: Loose): { structuredOutput?: StructuredOut
   return format === undefined || format.type === 'text' ? {} : { structuredOutput: 'native' };
 }
 
-/** The form and the length of the text; null: the caller does not say. */
+/** Encodes the form and the length of the text; null: the caller does not say. */
 function encodeText(request: ChatRequest, dropped: Dropped): Loose | null {
   const text: Loose = {};
   if (request.response_format !== undefined) text.format = encodeFormat(request.response_format, dropped);
@@ -232,7 +234,7 @@ function encodeText(request: ChatRequest, dropped: Dropped): Loose | null {
   return Object.keys(text).length === 0 ? null : text;
 }
 
-/** The schema and its name stand one level higher than in a chat request. */
+/** Encodes a format. The schema and its name stand one level higher than in a chat request. */
 function encodeFormat(format: ResponseFormat, dropped: Dropped): Loose {
   if (format.type === 'text' || format.type === 'json_object') return { type: format.type };
   if (format.type !== 'json_schema')

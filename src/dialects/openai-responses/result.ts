@@ -41,7 +41,7 @@ function decodeResponse(body: Loose, reader: OutputReader, reading: Reading | un
   return resultOf([{ index: 0, message, ...finish, logprobs }], headOf(body));
 }
 
-/** Nothing is said: the items are the response. */
+/** Makes the result of a compaction. It has no text: the items are the response. */
 function compacted(body: Loose, output: readonly unknown[]): ChatResult {
   const message = withOutputDeltas(messageOf([]), compactedDeltas(output));
   const finish = { finish_reason: 'stop', native_finish_reason: 'completed' } as const;
@@ -52,7 +52,7 @@ function headOf(body: Loose): Head {
   return { created: createdOf(body), ...tierOf(body) };
 }
 
-/** The tier that served, where the provider names it. */
+/** Returns the tier that served, where the provider names it. */
 export function tierOf({ service_tier: tier }: Loose): Head {
   return typeof tier === 'string' ? { service_tier: tier } : {};
 }
@@ -66,7 +66,7 @@ function nameOf(status: unknown): string | undefined {
   return typeof status === 'string' ? status.slice(0, 80) : undefined;
 }
 
-/** Unix seconds. */
+/** Returns the time in Unix seconds. */
 export function createdOf({ created_at: created }: Loose): number {
   return Number.isSafeInteger(created) ? (created as number) : 0;
 }

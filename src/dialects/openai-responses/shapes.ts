@@ -3,8 +3,9 @@ import type { ImageOutput, Logprobs } from '../../schema/chat/chat.ts';
 import { decodeLogprobs } from '../openai-chat/shapes.ts';
 
 /**
- * A citation in our wire shape; null: nothing that clients could read. They know citations of pages and of files.
- * @param offset  where the text that it is about starts in the content
+ * Returns a citation in our wire shape; null: it is none that clients could read. They know citations of pages and of
+ * files.
+ * @param offset  the place where the cited text starts in the content
  */
 export function annotationOf(raw: unknown, offset: number): (Loose & { type: string }) | null {
   if (!isObject(raw)) return null;
@@ -26,17 +27,17 @@ export function annotationOf(raw: unknown, offset: number): (Loose & { type: str
   };
 }
 
-/** What media types are called in `output_format`. */
+/** The form of names of media types in `output_format`. */
 const imageFormat = /^[a-z]{2,8}$/;
 
-/** An image that the provider's tool has made, as a data URL; null: none. */
+/** Returns an image that the provider's tool has made, as a data URL; null: none. */
 export function imageOf({ result, output_format: format }: Loose): ImageOutput | null {
   if (typeof result !== 'string' || result === '') return null;
   const type = typeof format === 'string' && imageFormat.test(format) ? format : 'png';
   return { type: 'image_url', image_url: { url: `data:image/${type};base64,${result}` } };
 }
 
-/** Probabilities of tokens; null where there are none, which is the usual case. */
+/** Returns probabilities of tokens; null where there are none, which is the usual case. */
 export function logprobsOf(raw: unknown): NonNullable<Logprobs['content']> | null {
   if (!Array.isArray(raw) || raw.length === 0) return null;
   const content = decodeLogprobs({ content: raw })?.content ?? [];

@@ -13,10 +13,10 @@ import type { ResponsesQuirks } from './quirks.ts';
 import { createdOf, tierOf } from './result.ts';
 import { readUsage } from './usage.ts';
 
-/** An event that nests deeper is none. The last one repeats the request's tools and schemas. */
+/** The most depth of an event. The last one repeats the request's tools and schemas. */
 const maxDepth = 128;
 
-/** Events with more of a text, and events with all of it: of which kind it is, and in which field. */
+/** The kind of text of events that add to a text, and of events with all of it, with the field that holds it. */
 const deltas: ReadonlyMap<unknown, TextKind> = new Map<unknown, TextKind>([
   ['response.output_text.delta', 'text'],
   ['response.refusal.delta', 'refusal'],
@@ -46,7 +46,7 @@ export function streamDecoder(quirks: ResponsesQuirks, reading?: Reading): Strea
   let isOver = false;
 
   function decode(data: string): StreamPart[] {
-    // Some servers add the sentinel of chat completions. Only an event says that a response is complete.
+    // Some servers add the sentinel of chat completions. Only an event can end a response.
     if (isOver || data.trim() === '[DONE]') return [];
     const event = eventObject(data, maxDepth);
     const kind = deltas.get(event.type);
@@ -103,7 +103,7 @@ export function streamDecoder(quirks: ResponsesQuirks, reading?: Reading): Strea
     return [...parts, ...usageOf(response), { kind: 'done' }];
   }
 
-  /** Items that had no events of their own, or not all: some servers send only the end. */
+  /** Adds items that had no events of their own, or not all: some servers send only the end. */
   function restOf(output: unknown): Addition[] {
     if (!Array.isArray(output)) return [];
     return output.flatMap((item, index) =>

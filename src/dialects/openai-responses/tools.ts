@@ -4,7 +4,7 @@ import { unsupported } from '../shared/unsupported.ts';
 import type { Dropped } from './dropped.ts';
 
 /**
- * @param first  index of the first of them
+ * @param first  the index of the first of them
  * @throws UpstreamError for tools that only a gateway can run
  */
 export function encodeTools(tools: readonly ChatTool[], dropped: Dropped, first = 0): Loose[] {
@@ -23,7 +23,10 @@ function isWebSearch(tool: ChatTool): tool is WebSearchTool {
   return tool.type.startsWith('web_search');
 }
 
-/** Without `strict`, the provider would hold a tool's arguments to a schema that was not written for it. */
+/**
+ * Encodes a function, always with `strict`: without it, the provider would hold a tool's arguments to a schema that was
+ * not written for it.
+ */
 function encodeFunction(tool: FunctionTool, dropped: Dropped): Loose {
   const { name, description, parameters, strict } = tool.function;
   dropped.noteOthers('tools[].', tool, ['type', 'function']);
@@ -39,7 +42,7 @@ function encodeFunction(tool: FunctionTool, dropped: Dropped): Loose {
 
 const searchFields = ['type', 'search_context_size', 'user_location', 'filters', 'allowed_domains'];
 
-/** The provider's own search of the web. */
+/** Encodes the provider's own search of the web. */
 function encodeWebSearch(tool: WebSearchTool, dropped: Dropped): Loose {
   const { type, search_context_size: size, user_location: place, allowed_domains: domains } = tool;
   const filters = isObject(tool.filters) ? tool.filters : domains ? { allowed_domains: domains } : null;
@@ -52,7 +55,10 @@ function encodeWebSearch(tool: WebSearchTool, dropped: Dropped): Loose {
   };
 }
 
-/** A function's name stands one level higher than in a chat request. Other forms pass: the provider may know them. */
+/**
+ * Encodes the choice of a tool. A function's name stands one level higher than in a chat request. Other forms pass: the
+ * provider may know them.
+ */
 export function encodeToolChoice(choice: ToolChoice): unknown {
   if (typeof choice === 'string') return choice;
   const { type } = choice;
@@ -70,7 +76,7 @@ function encodeAllowedTools(choice: Loose): Loose {
   };
 }
 
-/** `{ type: 'function', function: { name } }` as `{ type: 'function', name }`; the same for custom tools. */
+/** Turns `{ type: 'function', function: { name } }` into `{ type: 'function', name }`; the same for custom tools. */
 function lifted(value: Loose, type: unknown): Loose {
   const named = type === 'function' || type === 'custom' ? value[type] : undefined;
   return isObject(named) ? { type, name: named.name } : value;

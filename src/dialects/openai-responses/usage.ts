@@ -3,9 +3,9 @@ import type { Usage } from '../../schema/chat/chat.ts';
 import { readUsage as readChatUsage } from '../openai-chat/usage.ts';
 
 /**
- * Reads the usage of a response: the counts of chat completions under other names. Cached tokens count among the
- * input, reasoning among the output.
- * @param searches  how often the provider searched the web, which it charges by the search
+ * Reads the usage of a response: the counts of chat completions under other names. Cached tokens count among the input,
+ * reasoning among the output.
+ * @param searches  the number of the provider's searches of the web, which it charges by the search
  * @returns null where the counts are missing or nonsense
  */
 export function readUsage(raw: unknown, searches: number): Usage | null {

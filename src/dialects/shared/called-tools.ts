@@ -1,11 +1,14 @@
-/** No provider takes a longer name of a tool. */
+/** The most characters of a tool's name; no provider takes a longer one. */
 const longestName = 128;
 
-/** Names of the tools that were called, by the ids of their calls, for providers to which each result names its tool. */
+/**
+ * The names of the tools that were called, by the ids of their calls, for providers to which each result names its
+ * tool.
+ */
 export interface CalledTools {
-  /** A long name is cut: it would be sent again with each result of the call. */
+  /** Notes a call. A long name is cut: it would be sent again with each result of the call. */
   note(id: string, name: string): void;
-  /** undefined: no earlier message holds this call. */
+  /** Returns the name of a call's tool; undefined: no earlier message holds this call. */
   nameOf(id: string): string | undefined;
 }
 

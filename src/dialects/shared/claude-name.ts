@@ -1,17 +1,17 @@
-/** Newer than every version that is known. */
+/** The version of a name without one: newer than every known version. */
 const newest = 9999;
 
 /**
- * `claude-opus-4-8`, `claude-sonnet-4-5-20250929`, `claude-3-5-sonnet-20241022`, `claude-opus-4@20250514`: the family,
- * the version, and a date that is none.
+ * The form of a name: `claude-opus-4-8`, `claude-sonnet-4-5-20250929`, `claude-3-5-sonnet-20241022`,
+ * `claude-opus-4@20250514`. It has the family, the version, and a date, which is no version.
  */
 const namePattern = /claude-(?:([a-z]+)-)?(?:(\d{1,2})(?:[-.](\d{1,2}))?(?!\d))?/;
 
-/** What a name says of a Claude. */
+/** The facts in the name of a Claude. */
 export interface ClaudeName {
-  /** Such as `opus`; '': the name does not say. */
+  /** The family, such as `opus`; '': the name has none. */
   family: string;
-  /** 505 is 5.5. A name without a version is newer than every one with it. */
+  /** The version; 505 is 5.5. A name without a version is newer than every one with it. */
   version: number;
 }
 
@@ -23,7 +23,10 @@ export function claudeName(upstreamModel: string): ClaudeName | null {
   return { family, version: major === undefined ? newest : Number(major) * 100 + Number(minor ?? 0) };
 }
 
-/** The name alone, without what a host put around it: an address of AWS has the number of the operator's account. */
+/**
+ * Returns the name alone, without the parts that a host put around it: an address of AWS has the number of the
+ * operator's account.
+ */
 export function bareName({ family, version }: ClaudeName): string {
   const digits = version === newest ? [] : [Math.floor(version / 100), version % 100];
   return ['claude', family, ...digits].join('-');

@@ -1,6 +1,6 @@
-/** What a data URL holds. */
+/** The contents of a data URL. */
 export interface DataUrl {
-  /** Such as `image/png`, in lower case, without parameters. */
+  /** The media type, such as `image/png`, in lower case, without parameters. */
   mediaType: string;
   /** The content. */
   base64: string;
@@ -8,7 +8,7 @@ export interface DataUrl {
 
 const longestHead = 200;
 
-/** Reads a base64 data URL; null for any other URL. Does not look at the content, which may be megabytes. */
+/** Reads a base64 data URL; null for any other URL. Does not read the content, which may be megabytes. */
 export function readDataUrl(url: string): DataUrl | null {
   if (url.slice(0, 5).toLowerCase() !== 'data:') return null;
   const comma = url.slice(0, longestHead).indexOf(',');

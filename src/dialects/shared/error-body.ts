@@ -2,8 +2,8 @@ import { cleanText } from '../../base/text/clean-text.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 
 /**
- * What an error response holds: an object, which a list has as its first element, or its text, cleaned. A page of HTML
- * means nothing to an API client, and has no text.
+ * Returns the content of an error response: an object, which a list has as its first element, or its text, cleaned. A
+ * page of HTML means nothing to an API client, and has no text.
  */
 export function errorBody(body: string): Loose | string {
   let parsed: unknown;

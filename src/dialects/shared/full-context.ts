@@ -1,12 +1,12 @@
 import type { UpstreamErrorOptions } from '../../base/http/upstream-error.ts';
 
-/** The codes that say it, whatever else a provider says. */
+/** The codes of a full context, which count beside every other text. */
 const codes =
   /^(?:context_length_exceeded|context_window_exceeded|model_context_window_exceeded|model_max_prompt_tokens_exceeded|exceed_context_size_error|prompt_too_long)$/;
 
 /**
- * How providers and the servers of open models say that a conversation does not fit into the context of a model, in
- * lower case. No pattern repeats without a bound over any characters, so that each takes linear time.
+ * The words, in lower case, with which providers and the servers of open models report that a conversation does not fit
+ * into the context of a model. No pattern repeats without a bound over any characters, so that each takes linear time.
  */
 const words: readonly RegExp[] = [
   /context[_ ]?(?:length|window|size|limit)[_ ]?(?:has been |was |is )?(?:exceeded|exceeds|full|overflow|of only|is only)/,
@@ -25,19 +25,19 @@ const words: readonly RegExp[] = [
   /(?:输入|提示|上下文|prompt)[^。]{0,20}(?:过长|超长|超过|超出)/,
 ];
 
-/** What else is counted in tokens: a rate, a quota, the largest output. */
+/** The words for other limits in tokens: a rate, a quota, the largest output. */
 const ofSomethingElse =
   /tokens? per (?:min|minute|hour|day|second)|\btp[md]\b|rate[_ ]?limit|too many requests|please wait|quota|throttl|max tokens must be less|output token limit/;
 
-/** How much of an error's words is looked at, in UTF-16 units. */
+/** The most characters of an error's words that are read, in UTF-16 units. */
 const longest = 4_000;
 
 /**
- * Whether a provider says that the conversation does not fit into the context of the model. Agents shorten it on this
- * alone, and go on; whatever else is too large, they cannot cure that way.
- * @param status  of the response; null: the error came inside a success, and names none
- * @param code    the provider's own
- * @param texts   of the error
+ * true: a provider reports that the conversation does not fit into the context of the model. Agents then shorten it and
+ * go on; they cannot cure other limits that way.
+ * @param status  the status of the response; null: the error came inside a success, and names none
+ * @param code    the provider's own code
+ * @param texts   the texts of the error
  */
 export function saysContextIsFull(
   status: number | null,
@@ -51,7 +51,7 @@ export function saysContextIsFull(
   return !ofSomethingElse.test(said) && words.some((pattern) => pattern.test(said));
 }
 
-/** What such an error is to the caller, whichever status it came with. */
+/** The fields of such an error to the caller, for every status it came with. */
 export const contextIsFull = {
   reason: 'status',
   status: 400,

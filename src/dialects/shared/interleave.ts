@@ -3,27 +3,27 @@ import { signerOf } from './thought-bindings.ts';
 
 /** A thought of an earlier response that goes back. */
 export interface PlacedThought {
-  /** Its place among the blocks of the response; null: not known. */
+  /** The place among the blocks of the response; null: not known. */
   place: number | null;
-  /** How much text of the response came before it, in UTF-16 units; null: not known. */
+  /** The length of the response's text before it, in UTF-16 units; null: not known. */
   textStart: number | null;
-  /** As the provider takes it. */
+  /** The block as the provider takes it. */
   block: Loose;
 }
 
 /** Another block of the response. */
 export interface PlacedBlock {
-  /** Of a text: where it starts in the text of the response. */
+  /** The place where a text starts in the text of the response. */
   start?: number;
   block: Loose;
 }
 
-/** How long the texts are that come before a thought and behind the one before it. */
+/** The lengths of the texts that come before a thought and behind the one before it. */
 export interface TextLengths {
-  /** A text begins. */
+  /** Begins a text. */
   begin(): void;
   add(length: number): void;
-  /** A thought was signed. */
+  /** Returns the lengths, because a thought was signed, and begins anew. */
   take(): readonly number[];
 }
 
@@ -44,8 +44,9 @@ export function textLengths(): TextLengths {
 }
 
 /**
- * What the last detail of a thought says beside its signature, where the model binds the thought to itself and to what
- * stands before it: who signed it, and which texts came before. A chat message has one text alone.
+ * Returns fields for the last detail of a thought, beside its signature, where the model binds the thought to itself
+ * and to the messages before it: the model that signed it, and the texts that came before. A chat message has one text
+ * alone.
  */
 export function signedBy(model: unknown, texts: TextLengths): { model?: string; text_lengths?: number[] } {
   const signer = typeof model === 'string' ? signerOf(model) : null;
@@ -54,16 +55,19 @@ export function signedBy(model: unknown, texts: TextLengths): { model?: string; 
   return { model: signer, ...(lengths.length > 0 ? { text_lengths: [...lengths] } : {}) };
 }
 
-/** Who signed a thought, and how much text came before it; null: not known. */
+/** The model that signed a thought, and the lengths of the texts before it; null: not known. */
 export interface Signer {
   signer: string | null;
   textStart: number | null;
 }
 
-/** Reads what `signedBy` has written, which clients may have left out, of the thoughts of one response in their order. */
+/**
+ * Reads the fields that `signedBy` has written, for the thoughts of one response in their order. Clients may have left
+ * them out.
+ */
 export interface SignerReader {
   read(detail: object): Signer;
-  /** Where the texts end that came before thoughts. */
+  /** The places where the texts end that came before thoughts. */
   readonly textEnds: readonly number[];
 }
 
@@ -88,8 +92,8 @@ export function cutText(text: string, textEnds: readonly number[]): { start: num
 }
 
 /**
- * Puts thoughts among the other blocks of an assistant message, each where it stood: Claude refuses thoughts in another
- * order. The places between them go to the others, in their order.
+ * Puts thoughts among the other blocks of an assistant message, each at its earlier place: Claude refuses thoughts in
+ * another order. The places between them go to the others, in their order.
  */
 export function interleave(thoughts: readonly PlacedThought[], others: readonly PlacedBlock[]): Loose[] {
   const blocks: Loose[] = [];
@@ -107,7 +111,7 @@ function standsBefore({ start }: PlacedBlock, { place, textStart }: PlacedThough
   return place !== null && at < place;
 }
 
-/** Whether a block of a message is one of thoughts, in Anthropic's words or in those of Bedrock. */
+/** true: a block of a message is one of thoughts, in Anthropic's words or in those of Bedrock. */
 export function isThought(block: unknown): boolean {
   if (!isObject(block)) return false;
   return block.type === 'thinking' || block.type === 'redacted_thinking' || 'reasoningContent' in block;

@@ -2,9 +2,9 @@ import { isObject, type Loose } from '../../base/values.ts';
 import type { Usage } from '../../schema/chat/chat.ts';
 
 /**
- * Usage of one response after a further report of it. No count falls: a provider counts up, and one that reports less
- * at the end, or nothing, has charged what it said before. Only what is cheaper than the rest of the prompt may fall:
- * of these tokens, the last report of the longest prompt tells.
+ * Returns the usage of one response after a further report of it. No count falls: a provider counts up, and one that
+ * reports less at the end, or nothing, has charged the amount that it reported before. Only tokens that are cheaper
+ * than the rest of the prompt may fall: their number comes from the last report of the longest prompt.
  */
 export function largestUsage(known: Usage | null, next: Usage): Usage {
   if (known === null) return next;
@@ -20,7 +20,7 @@ export function largestUsage(known: Usage | null, next: Usage): Usage {
   return usage;
 }
 
-/** Reports as a provider writes them. A list counts as it came last, unless it got shorter. */
+/** Merges reports as a provider writes them. A list counts as it came last, unless it got shorter. */
 export function largest(known: object, next: object): Loose {
   const merged: Loose = { ...known };
   for (const [name, value] of Object.entries(next)) {

@@ -6,13 +6,13 @@ import type { ListedParameter } from '../../schema/chat/fields.ts';
 const tools = [{ type: 'function' as const, function: { name: 'f', parameters: { type: 'object', properties: {} } } }];
 const schema = { type: 'object', properties: { a: { type: 'string' } }, required: ['a'], additionalProperties: false };
 
-/** Models of a provider whose parameters are remembered: callers can make up names, long ones too. */
+/** The most models of a provider whose parameters are remembered: callers can make up names, long ones too. */
 const maxRemembered = 1_000;
 const longestRemembered = 256;
 
 type Parameter = ListedParameter | 'structured_outputs';
 
-/** What asks for each parameter, by its name in `supported_parameters`. */
+/** The request that asks for each parameter, by its name in `supported_parameters`. */
 const requests: Readonly<Record<Parameter, Omit<ChatRequest, 'messages'>>> = {
   temperature: { temperature: 0.5 },
   top_p: { top_p: 0.5 },
@@ -39,7 +39,7 @@ const requests: Readonly<Record<Parameter, Omit<ChatRequest, 'messages'>>> = {
   n: { n: 2 },
 };
 
-/** What of a dialect's request the parameters depend on. */
+/** The parts of a dialect's request that the parameters depend on. */
 interface Asked<Quirks> {
   request: ChatRequest;
   upstreamModel: string;
@@ -47,8 +47,8 @@ interface Asked<Quirks> {
 }
 
 /**
- * Finds the parameters that a dialect leaves out for a model, or refuses, by encoding a request that asks for each: so
- * what listings say is what requests get.
+ * Finds the parameters that a dialect leaves out for a model, or refuses, by encoding a request that asks for each. So
+ * listings name the parameters that requests really get.
  */
 export function leftOutParameters<Quirks extends object>(
   encodeRequest: (input: Asked<Quirks>) => { dropped: readonly string[] },
@@ -73,7 +73,7 @@ export function leftOutParameters<Quirks extends object>(
     if (upstreamModel.length > longestRemembered) return leftOut();
     let ofModels = known.get(quirks);
     if (ofModels === undefined) {
-      // Not `max`, for which memory would be reserved at once, for each provider.
+      // The option `max` is not used: it would reserve memory at once, for each provider.
       ofModels = new LRUCache({ maxSize: maxRemembered, sizeCalculation: () => 1 });
       known.set(quirks, ofModels);
     }

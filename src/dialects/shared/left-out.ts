@@ -1,10 +1,10 @@
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import { gatewayFields } from './gateway-fields.ts';
 
-/** No dialect has to say that it carries these. */
+/** Fields that are for the gateway alone. No dialect has to list that it carries these. */
 const gatewayOnly: ReadonlySet<string> = new Set(['messages', ...gatewayFields]);
 
-/** The fields of a request that say something to a provider and that a dialect does not carry. null means "not set". */
+/** Returns the fields of a request that are set and that a dialect does not carry. null means "not set". */
 export function leftOut(request: ChatRequest, carried: ReadonlySet<string>): string[] {
   const fields = request as Readonly<Record<string, unknown>>;
   return Object.keys(fields).filter(
@@ -12,7 +12,7 @@ export function leftOut(request: ChatRequest, carried: ReadonlySet<string>): str
   );
 }
 
-/** Paths of what a request holds and a dialect leaves out, each once. */
+/** Collects the paths of fields that a request holds and a dialect leaves out, each once. */
 export class Dropped {
   readonly #paths = new Set<string>();
 

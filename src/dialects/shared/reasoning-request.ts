@@ -11,13 +11,13 @@ const shares: Readonly<Record<ReasoningEffort, number>> = {
   none: 0,
 };
 
-/** From the least to the most. */
+/** The efforts, from the least to the most. */
 const efforts: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'];
 
-/** How much reasoning the caller asks for: an effort or a number of tokens; null: the caller does not say. */
+/** The amount of reasoning that the caller asks for: an effort or a number of tokens; null: the caller does not say. */
 export type ReasoningAmount = { effort: ReasoningEffort } | { maxTokens: number } | null;
 
-/** Reads the amount from whichever fields the caller used. `enabled` alone means medium effort. */
+/** Reads the amount from each of the fields that the caller may use. `enabled` alone means medium effort. */
 export function reasoningAmount({
   reasoning,
   reasoning_effort: short,
@@ -31,7 +31,7 @@ export function reasoningAmount({
 }
 
 /**
- * As a budget of tokens, for providers that take one.
+ * Returns the amount as a budget of tokens, for providers that take one.
  * @param maxOutput  the largest output, in tokens
  * @param least      the smallest budget that the provider takes, in tokens
  * @param most       the largest
@@ -45,7 +45,10 @@ export function asBudget(
   return Math.min(Math.max(wanted, least), most);
 }
 
-/** As an effort, for providers that take one: of a number of tokens, the least effort whose share covers it. */
+/**
+ * Returns the amount as an effort, for providers that take one. A number of tokens becomes the least effort whose share
+ * covers it.
+ */
 export function asEffort(amount: NonNullable<ReasoningAmount>, maxOutput: number): ReasoningEffort {
   if ('effort' in amount) return amount.effort;
   return efforts.find((effort) => shares[effort] * maxOutput >= amount.maxTokens) ?? 'xhigh';

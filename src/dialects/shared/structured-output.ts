@@ -3,7 +3,7 @@ import type { ResponseFormat } from '../../schema/chat/chat.ts';
 /** The tool by which structured output is asked for where the provider has no word for it. */
 export const outputToolName = 'structured_output';
 
-/** An instruction in the prompt, for providers that take neither a schema nor a forced tool. */
+/** Makes an instruction in the prompt, for providers that take neither a schema nor a forced tool. */
 export function outputInstruction(format: ResponseFormat): string | null {
   if (format.type === 'json_object') return 'Respond with one JSON object and nothing else: no prose, no code fence.';
   if (format.type !== 'json_schema') return null;

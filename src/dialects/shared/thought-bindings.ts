@@ -6,15 +6,15 @@ import { bareName, type ClaudeName, claudeName } from './claude-name.ts';
 /** A family of models from a version on. */
 interface Since {
   family: string;
-  /** 505 is 5.5. */
+  /** The version; 505 is 5.5. */
   version: number;
 }
 
 /**
- * Models that bind each thought to themselves, to the organization, and to all that stood before it: `model`, with those
- * that read its thoughts. It is not said who reads those of Sonnet but Sonnet itself and the largest, which reads "earlier
- * models"; where it is not known, the thought is sent, and the provider drops it.
- * As of 2026-11-26.
+ * Models that bind each thought to themselves, to the organization, and to all messages before it: `model`, with the
+ * models that read its thoughts. It is not documented which models read those of Sonnet, but Sonnet itself and the
+ * largest, which reads "earlier models". Where it is not known, the thought is sent, and the provider drops it. As of
+ * 2026-11-26.
  * @see https://platform.claude.com/docs "What's new in Claude Fable 5.1"
  */
 const binding: readonly { model: Since; readers: readonly Since[] }[] = [
@@ -39,21 +39,21 @@ const binding: readonly { model: Since; readers: readonly Since[] }[] = [
 /** Switches the control of bindings on. */
 export const bindingBeta = 'thinking-binding-controls-2026-08-01';
 
-/** Tells the provider to drop thoughts that no longer fit what stands before them, instead of refusing the request. */
+/** Tells the provider to drop thoughts that no longer fit the messages before them, instead of refusing the request. */
 export const dropsMismatches = { prefix_mismatch_behavior: 'drop_block' } as const;
 
-/** Whether a model binds its thoughts, and knows the switch. */
+/** true: a model binds its thoughts, and knows the switch. */
 export function bindsThoughts(upstreamModel: string): boolean {
   return signerOf(upstreamModel) !== null;
 }
 
-/** How callers are told who signed a thought; null: the model does not bind its thoughts. */
+/** Returns the name by which callers are told who signed a thought; null: the model does not bind its thoughts. */
 export function signerOf(upstreamModel: string): string | null {
   const name = claudeName(upstreamModel);
   return name === null || bindingOf(name) === undefined ? null : bareName(name);
 }
 
-/** Whether a model reads what another has signed; true as well where that is not known. */
+/** true: a model reads thoughts that another has signed, or it is not known whether it does. */
 export function readsThoughtsOf(upstreamModel: string, signer: string): boolean {
   const signerName = claudeName(signer);
   const readers = signerName === null ? undefined : bindingOf(signerName)?.readers;
@@ -66,18 +66,18 @@ function bindingOf(name: ClaudeName) {
   return binding.find(({ model: { family, version } }) => family === name.family && name.version >= version);
 }
 
-/** How a provider says with a 400 that a thought does not fit what stands before it. */
+/** The words with which a provider reports, with a 400, that a thought does not fit the messages before it. */
 const mismatch = /bound to a different conversation/i;
 
 export function saysThoughtMismatch(status: number | null, message: string): boolean {
   return status === 400 && mismatch.test(message);
 }
 
-/** What becomes of bound thoughts in a request. */
+/** The handling of bound thoughts in a request. */
 export interface BoundThoughts {
-  /** Why the provider is told to drop those that no longer fit; null: it is not told. */
+  /** The reason why the provider is told to drop those that no longer fit; null: it is not told. */
   dropReason: ThoughtDropReason | null;
-  /** Gets what the provider reports. */
+  /** Collects the reports of the provider. */
   reported: InputTransformations;
 }
 
@@ -85,11 +85,11 @@ export function boundThoughts(dropReason: ThoughtDropReason | null): BoundThough
   return { dropReason, reported: { count: 0, shown: [] } };
 }
 
-/** How many are shown. */
+/** The most transformations that are shown. */
 const mostShown = 50;
 
 /**
- * Reads `input_transformations` of a response: what the provider has left out of the conversation.
+ * Reads `input_transformations` of a response: the parts of the conversation that the provider has left out.
  * @param reported  is changed
  */
 export function noteTransformations(raw: unknown, reported: InputTransformations | undefined): void {

@@ -1,6 +1,6 @@
 import type { UpstreamErrorOptions } from '../../base/http/upstream-error.ts';
 
-/** The codes that say it, whatever the status, in lower case. */
+/** The codes of an unpaid bill, for every status, in lower case. */
 const codes: readonly { readonly code: RegExp; readonly of: string }[] = [
   { code: /^insufficient_?(?:quota|balance|credits?|funds)(?:_error)?$/, of: 'OpenAI, Azure, Alibaba, DeepSeek' },
   { code: /^exceeded_current_quota(?:_error)?$/, of: 'Moonshot' },
@@ -17,8 +17,8 @@ const codes: readonly { readonly code: RegExp; readonly of: string }[] = [
 ];
 
 /**
- * How providers say in words that the account has no money or no quota left, in lower case. No pattern repeats without
- * a bound over any characters, so that each takes linear time.
+ * The words, in lower case, with which providers report that the account has no money or no quota left. No pattern
+ * repeats without a bound over any characters, so that each takes linear time.
  */
 const words: readonly { readonly said: RegExp; readonly of: string }[] = [
   { said: /exceeded your current quota/, of: 'OpenAI, Google, Moonshot' },
@@ -49,20 +49,20 @@ const words: readonly { readonly said: RegExp; readonly of: string }[] = [
   { said: /余额不足|欠费|无可用资源包|额度(?:已)?(?:用完|用尽|不足)/, of: 'Z.AI, Moonshot, Baidu' },
 ];
 
-/** A rate, which time alone cures, though some name the plan or the bill beside it. */
+/** The words for a rate, which time alone cures, though some name the plan or the bill beside it. */
 const ofRate = /per (?:min|minute|second|hour)\b|perminute|persecond|perhour|\b[rt]pm\b/;
 
-/** How much of an error's words is looked at, in UTF-16 units. */
+/** The most characters of an error's words that are read, in UTF-16 units. */
 const longest = 4_000;
 
-/** With these a provider may mean the bill; null: the error came inside a success, and names no status. */
+/** The statuses with which a provider may mean the bill; null: the error came inside a success, and names no status. */
 const statuses: ReadonlySet<number | null> = new Set([400, 403, 429, null]);
 
 /**
- * Whether a provider means the bill or the quota of the account that called it, where its status says something else.
- * Such an error is that of a status of 402: waiting cures nothing, another credential or endpoint may.
- * @param codeOfError  the provider's own
- * @param texts        of the error
+ * true: a provider means the bill or the quota of the account that called it, though its status says something else.
+ * Such an error counts as one with status 402: waiting cures nothing, another credential or endpoint may.
+ * @param codeOfError  the provider's own code
+ * @param texts        the texts of the error
  */
 export function saysBillIsUnpaid(
   status: number | null,
@@ -76,7 +76,7 @@ export function saysBillIsUnpaid(
   return words.some((one) => one.said.test(said)) && !ofRate.test(said);
 }
 
-/** What such an error is, whichever status it came with. */
+/** The fields of such an error, for every status it came with. */
 export const unpaidBill = {
   reason: 'status',
   status: 402,

@@ -8,7 +8,7 @@ export function badResponse(message: string, providerCode?: string): UpstreamErr
   return new UpstreamError(message, { reason: 'bad_response', status: 502, providerCode });
 }
 
-/** Text of a content field: a string, or the text parts of a list. */
+/** Returns the text of a content field: a string, or the text parts of a list. */
 export function contentText(content: unknown): string | null {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return null;
@@ -18,7 +18,7 @@ export function contentText(content: unknown): string | null {
 }
 
 /**
- * What stands in the thinking parts of a content; undefined: there are none.
+ * Returns the texts in the thinking parts of a content; undefined: there are none.
  * @see https://docs.mistral.ai/capabilities/reasoning
  */
 export function thinkingText(content: unknown): string | undefined {
@@ -36,15 +36,15 @@ export function argumentsText(value: unknown): string {
 
 /** The ids of the tool calls of one response. */
 export interface ToolCallIds {
-  /** Notes the provider's own id, and returns it; null for what is none. */
+  /** Notes the provider's own id, and returns it; null: it is none. */
   take(id: unknown): string | null;
-  /** A new id for a call that came without one: `call_<n>`, n being its position or the next number that is free. */
+  /** Makes an id for a call that came without one: `call_<n>`, n being its position or the next number that is free. */
   make(position: number): string;
 }
 
 export function toolCallIds(): ToolCallIds {
   const taken = new Set<string>();
-  /** Numbers to go on with behind those that were found taken: a provider may take thousands in a row. */
+  /** The next number to try behind those that were found taken: a provider may take thousands in a row. */
   let after: Map<number, number> | null = null;
   return {
     take(id) {

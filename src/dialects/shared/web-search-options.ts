@@ -1,28 +1,28 @@
 import { isObject, type Loose } from '../../base/values.ts';
 
 /**
- * The most searches of one request, for providers that search in turns: each turn reads the prompt, and what the searches
- * before it have found, again. `ownSearches` of the prompt bound has room for the pages of so many.
+ * The most searches of one request, for providers that search in turns: each turn reads the prompt again, and the pages
+ * that the searches before it have found. `ownSearches` of the prompt bound has room for the pages of so many.
  */
 export const mostSearchTurns = 3;
 
-/** How often such a provider may read the prompt of a request that lets it search. */
+/** The number of times that such a provider may read the prompt of a request that lets it search. */
 export const searchTurns = mostSearchTurns + 1;
 
-/** What `web_search_options` of a request says, for a dialect that has a search tool in its place. */
+/** The contents of `web_search_options` of a request, for a dialect that has a search tool in its place. */
 export interface SearchOptions {
   /** The place of the user: `{ type: 'approximate', country, … }`; null: not said. */
   place: Loose | null;
-  /** How much is to be read, such as `low`; null: not said. */
+  /** The amount of text to read, such as `low`; null: not said. */
   contextSize: unknown;
-  /** null: all domains. */
+  /** The domains that may be searched; null: all domains. */
   allowedDomains: readonly unknown[] | null;
 }
 
 const readFields: ReadonlySet<string> = new Set(['user_location', 'search_context_size', 'filters']);
 
 /**
- * @param drop  is given the paths of fields that no dialect has a place for
+ * @param drop  receives the paths of fields that no dialect has a place for
  * @returns null: the request does not ask for a search
  * @see https://developers.openai.com/api/docs/guides/tools-web-search
  */
@@ -35,7 +35,7 @@ export function searchOptionsOf(request: object, drop: (path: string) => void): 
   return { place: placeOf(where), contextSize, allowedDomains: Array.isArray(domains) ? domains : null };
 }
 
-/** Chat requests have the fields of the place one level deeper. */
+/** Returns the place. Chat requests have its fields one level deeper. */
 function placeOf(where: unknown): Loose | null {
   if (!isObject(where)) return null;
   const { approximate, ...fields } = where;

@@ -3,13 +3,15 @@ import type { ReportedEnd, ResponseEncoder, ResponseHead } from '../../call/resp
 import type { ChatResult } from '../../schema/chat/chat.ts';
 
 /**
- * The chat completion wire: results and chunks as they are. Keeps no state: one serves all calls.
+ * The chat completion wire: results and chunks as they are. Keeps no state: one encoder serves all calls.
  * @param brand  names the metadata field and the keep-alive comment
  */
 export function chatEncoder(brand: string): ResponseEncoder {
   const metadataField = `${brand}_metadata`;
   const shownMetadata = ({ metadata }: Partial<ReportedEnd>) => (metadata ? { [metadataField]: metadata } : {});
-  /** A copy of the result with our fields. A provider's field with one of our names is overwritten or left out. */
+  /**
+   * Returns a copy of the result with our fields. A provider's field with one of our names is overwritten or left out.
+   */
   const resultOf = (head: ResponseHead, result: ChatResult, { usage, metadata }: ReportedEnd) => {
     const { id, created, model, provider } = head;
     const body: Record<string, unknown> = { ...result, id, created, model, provider, usage };
@@ -23,7 +25,7 @@ export function chatEncoder(brand: string): ResponseEncoder {
     model,
     provider,
   });
-  /** A provider must not speak in the gateway's name. */
+  /** Leaves out the metadata field: a provider must not speak in the gateway's name. */
   const withoutMetadata = <T extends Record<string, unknown>>(said: T): T =>
     metadataField in said ? { ...said, [metadataField]: undefined } : said;
   return {

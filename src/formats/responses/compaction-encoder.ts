@@ -8,19 +8,19 @@ import { responsesUsage } from './encoder/usage.ts';
 import { packCompaction } from './packed-compaction.ts';
 
 export interface CompactionEncoderInput {
-  /** Names the metadata field. */
+  /** The brand, which names the metadata field. */
   brand: string;
   /** The input items that the caller has sent; a text is a message of the user. */
   items: readonly NativeObject[];
   clock: Clock;
 }
 
-/** User messages of so many characters together, the latest ones, stay beside the summary. */
+/** The characters of user messages together, the latest ones, that stay beside the summary. */
 const keptChars = 80_000;
 
 /**
- * The body of a compaction: a shorter conversation to go on with. Where the upstream compacts itself, what it has made
- * of the conversation; otherwise the latest messages of the user, and the summary that a model has written. It is never
+ * Writes the body of a compaction: a shorter conversation to go on with. Where the upstream compacts by itself, these
+ * are its items; otherwise the latest messages of the user, and the summary that a model has written. It is never
  * streamed.
  * @see https://platform.openai.com/docs/api-reference/responses/compact
  */
@@ -64,15 +64,15 @@ export function checkSummary({ choices }: ChatResult): void {
   if (summaryOf(message?.content) === '') throw new GatewayError('upstream_failed', noSummary);
 }
 
-/** The text of a summary; `''`: there is none. */
+/** Returns the text of a summary; `''`: there is none. */
 export function summaryOf(content: unknown): string {
   return typeof content === 'string' ? content.trim() : '';
 }
 
 /**
- * The item that stands for a conversation from now on.
- * @param summary  what a model has written
- * @param id       of the response
+ * Makes the item that stands for a conversation from now on.
+ * @param summary  the text that a model has written
+ * @param id       the id of the response
  */
 export function summaryItem(summary: string, id: string): NativeObject {
   return { type: 'compaction', id: `cmp_${id}`, encrypted_content: packCompaction(summary) };
@@ -80,7 +80,7 @@ export function summaryItem(summary: string, id: string): NativeObject {
 
 export const noSummary = 'The model has written no summary of the conversation';
 
-/** What the upstream has made of the conversation itself; `[]`: a model has written a summary. */
+/** Returns the items that the upstream has made of the conversation itself; `[]`: a model has written a summary. */
 export function nativeItems(message: AssistantMessage): NativeObject[] {
   const items = (outputDeltasOf(message) ?? []).flatMap(({ delta }) => {
     const of = outputItemOf(delta);
@@ -104,7 +104,10 @@ function latestOfUser(items: readonly NativeObject[], responseId: string): Nativ
   return kept.reverse();
 }
 
-/** A client may have written the easy form. Clients that read strictly know the full one alone. */
+/**
+ * Returns an item in its full form. A client may have written the easy form, and clients that read strictly know only
+ * the full one.
+ */
 function inFullForm({ content, ...item }: NativeObject, id: string): NativeObject {
   return {
     ...item,

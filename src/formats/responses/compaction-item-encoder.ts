@@ -6,10 +6,10 @@ import type { ChatChunk, ChunkDelta } from '../../schema/chat/chunk.ts';
 import { checkSummary, nativeItems, noSummary, summaryItem, summaryOf } from './compaction-encoder.ts';
 
 /**
- * Writes what a model says as one `compaction` item: the response to a request that ends with a `compaction_trigger`.
+ * Writes the text of a model as one `compaction` item: the response to a request that ends with a `compaction_trigger`.
  * Clients read nothing else of it. Where the upstream has made the item itself, its response stays as it is. Keeps
- * state: one serves one call.
- * @param encoder  of Responses
+ * state: one encoder serves one call.
+ * @param encoder  the encoder of Responses
  */
 export function compactionItemEncoder(encoder: ResponseEncoder): ResponseEncoder {
   const texts: string[] = [];

@@ -4,7 +4,7 @@ import type { ChatMessage, ChatRequest } from '../../schema/chat/chat.ts';
 import type { ResponsesRequest } from '../../schema/responses/responses.ts';
 import { askOfResponses } from './request/index.ts';
 
-/** What the model is asked for: whoever goes on has nothing of the conversation but the response. */
+/** The question to the model: the next worker has nothing of the conversation but the response. */
 const question = `The conversation is too long to go on with all of it. Write a summary that stands for it from now on.
 Whoever continues the work reads only your summary, so write down all that is needed to go on without a break:
 - Task: what the user wants, with every requirement, constraint and preference, as exactly as it was said.
@@ -46,7 +46,7 @@ export function askOfTriggered(request: ResponsesRequest, trigger: NativeObject)
   return withQuestion(askOfResponses({ ...request, input }), [trigger]);
 }
 
-/** @param items  what an upstream that speaks Responses gets of the question */
+/** @param items  the items of the question, for an upstream that speaks Responses */
 function withQuestion(ask: Ask, items: readonly NativeObject[]): Ask {
   const closing: ChatMessage = { role: 'user', content: question };
   // The summary is a plain text of its own length.

@@ -3,7 +3,7 @@ import { pack, unpack } from './packed.ts';
 
 const maxDepth = 4;
 
-/** A summary of a conversation, for `encrypted_content` of a `compaction` item. */
+/** Packs a summary of a conversation, for `encrypted_content` of a `compaction` item. */
 export function packCompaction(summary: string): string {
   return pack('compaction', { summary });
 }

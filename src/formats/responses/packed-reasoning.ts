@@ -2,14 +2,14 @@ import type { ReasoningDetail } from '../../schema/chat/chat.ts';
 import { reasoningDetailsSchema } from '../../schema/responses/result.ts';
 import { pack, unpack } from './packed.ts';
 
-/** Details are flat; the fields that a provider adds nest little. */
+/** The most depth of details. They are flat; the fields that a provider adds nest little. */
 const maxDepth = 32;
-/** A response has fewer. To check many costs more than to read them. */
+/** The most details. A response has fewer. Checking many costs more than reading them. */
 const mostDetails = 10_000;
 
 /**
- * Reasoning details, for `encrypted_content` of a reasoning item. Agents send that field back as it is, and leave out
- * `signature` and `format`, without which the provider refuses its own reasoning.
+ * Packs reasoning details, for `encrypted_content` of a reasoning item. Agents send that field back as it is, and leave
+ * out `signature` and `format`, without which the provider refuses its own reasoning.
  */
 export function packReasoning(details: readonly ReasoningDetail[]): string {
   return pack('reasoning', details);

@@ -3,12 +3,12 @@ import type { ResponsesRequest } from '../../schema/responses/responses.ts';
 import { isPacked } from './packed.ts';
 
 /**
- * Characters of packed content in one request. What is packed is in no count of the values of a body, and is read at
- * once, while nobody else is served. Of thoughts, they are some 700,000 tokens.
+ * The most characters of packed content in one request. The count of the values of a body does not include packed
+ * content, and it is read at once, while nobody else is served. As thoughts, they are some 700,000 tokens.
  */
 const mostChars = 4 * 1024 * 1024;
 
-/** Finds more packed content than a conversation has: the caller gets status 400. */
+/** Finds packed content that is longer than that of any conversation: the caller gets status 400. */
 export function packedIssues({ input }: Pick<ResponsesRequest, 'input'>): readonly Issue[] {
   if (typeof input === 'string') return [];
   let chars = 0;

@@ -2,8 +2,9 @@ import { fromBase64Url, toBase64Url } from '../../base/base64.ts';
 import { JsonError, parseJson } from '../../base/json.ts';
 
 /**
- * What `encrypted_content` of our items holds: JSON as one text, which clients send back as it is. It is not encrypted:
- * it holds nothing that the caller may not see. The beginning tells it from what a provider has encrypted.
+ * The beginning of `encrypted_content` of our items: JSON as one text, which clients send back as it is. It is not
+ * encrypted: it holds nothing that the caller may not see. The beginning tells it from the encrypted text of a
+ * provider.
  */
 const beginning = /^gateway-(?:reasoning|compaction)-1\./;
 

@@ -1,24 +1,24 @@
 import type { Counter } from '../../pricing/estimate.ts';
 import type { ChatMessage, ContentPart } from '../../schema/chat/chat.ts';
 
-/** Stands where something was taken out. */
+/** The mark of a place where text was taken out. */
 const mark = ' … ';
-/** Less would be left of a text than says anything. */
+/** The fewest tokens that a cut text may have: less text would say nothing. */
 export const leastTokens = 16;
 
 /** A text of a message. */
 interface Text {
   message: ChatMessage;
-  /** Of a content that is a list; null: the text is the content. */
+  /** The number of the part, in a content that is a list; null: the text is the content. */
   part: number | null;
   text: string;
   tokens: number;
 }
 
 /**
- * Messages with less text: the longest texts are cut in their middle, until all together have lost enough.
- * @param excess  how many tokens have to go
- * @returns the messages that changed, by what they were; null: too little would be left
+ * Returns messages with less text: the longest texts are cut in their middle, until all together have lost enough.
+ * @param excess  the number of tokens that have to go
+ * @returns the messages that changed, by the ones that they were before; null: too little would be left
  */
 export function cutTexts(
   messages: readonly ChatMessage[],
@@ -41,7 +41,7 @@ export function cutTexts(
   return new Map([...changes].map(([message, byPart]) => [message, withTexts(message, byPart)]));
 }
 
-/** How many tokens a message can lose at most. */
+/** Returns the most tokens that a message can lose. */
 export function cuttable(message: ChatMessage, counter: Counter): number {
   return textsOf(message, counter).reduce((sum, { tokens }) => sum + Math.max(tokens - leastTokens, 0), 0);
 }
@@ -54,7 +54,7 @@ function textsOf(message: ChatMessage, counter: Counter): Text[] {
   );
 }
 
-/** The largest number that each may have, so that all together have no more than there is room for. */
+/** Returns the largest number that each may have, so that all together have no more than there is room for. */
 function mostEach(tokens: readonly number[], room: number): number {
   let left = room;
   const ascending = tokens.toSorted((a, b) => a - b);
@@ -76,12 +76,14 @@ function withTexts(message: ChatMessage, byPart: ReadonlyMap<number | null, stri
   return { ...message, content } as ChatMessage;
 }
 
-/** Of a text that is cut, pieces of this part are counted. Halving what is left out would count it anew each time. */
+/**
+ * The number of pieces that a cut text is counted in. Halving the part that is left out would count it anew each time.
+ */
 const pieces = 32;
-/** A piece of less is not worth counting. */
+/** The fewest characters of a piece: a smaller one is not worth counting. */
 const leastPiece = 8;
 
-/** The beginning and the end of a text. Each piece of them is counted once. */
+/** Returns the beginning and the end of a text. Each piece of them is counted once. */
 function cutText({ text, tokens }: Text, most: number, counter: Counter): string {
   let left = most - counter.tokensOf(mark);
   let head = 0;
@@ -113,6 +115,6 @@ function tailOf(text: string, chars: number): string {
   return isLow(tail.charCodeAt(0)) ? tail.slice(1) : tail;
 }
 
-/** Halves of a character of two units. */
+/** The halves of a character of two units. */
 const isHigh = (unit: number) => unit >= 0xd800 && unit < 0xdc00;
 const isLow = (unit: number) => unit >= 0xdc00 && unit < 0xe000;

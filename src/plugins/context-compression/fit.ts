@@ -8,22 +8,27 @@ import { middleOut } from './middle-out.ts';
 export interface Fitting {
   /** Counts the tokens of a text; absent: they are estimated. */
   countTokens?: ((text: string) => number) | undefined;
-  /** Room for the response, where the request names no largest output. */
+  /** The room for the response, where the request names no largest output. */
   outputTokens: number;
 }
 
-/** An estimate of a long text improves when the text gets shorter: then a part too much may be left. */
+/**
+ * The most rounds. An estimate of a long text improves when the text gets shorter, so after one round a part too much
+ * may be left.
+ */
 const mostRounds = 4;
 
 /**
- * A request whose prompt fits the context of an endpoint, with the output that the request wants. Linear in the size of
- * the request.
- * @returns null: it fits as it is. Where it cannot be made to fit, the request as it is, and a stage that says by how much
+ * Returns a request whose prompt fits the context of an endpoint, with the output that the request wants. Linear in the
+ * size of the request.
+ * @returns null: the prompt fits as it is. Where it cannot be made to fit, the request as it is, and a stage that tells
+ * by how much it is too long
  */
 export function fitted(request: ChatRequest, endpoint: Endpoint, fitting: Fitting): Shortened | null {
   const { longest, wanted } = limitsOf(request, endpoint, fitting);
   const counters = countersOf(fitting);
-  // All of it stays. It is counted by itself: an estimate of what comes after much else is rather too high.
+  // These parts all stay. They are counted by themselves: an estimate of text that comes after much other text is
+  // rather too high.
   const beside = estimateBeside(request, counters());
   let messages: readonly ChatMessage[] = request.messages;
   let first = 0;
@@ -35,7 +40,7 @@ export function fitted(request: ChatRequest, endpoint: Endpoint, fitting: Fittin
     if (tokens <= (round === 0 ? longest : wanted))
       return round === 0 ? null : shortened(request, messages, first, tokens);
     if (round === 0) first = tokens;
-    // Of a long text, the whole is estimated higher than its pieces.
+    // The estimate of a long text as one is higher than that of its pieces.
     else room *= (0.95 * wanted) / tokens;
     const shorter = middleOut(messages, counts, Math.floor(room) - beside, counters());
     if (typeof shorter === 'number') return tooLong(request, first, shorter);
@@ -44,7 +49,7 @@ export function fitted(request: ChatRequest, endpoint: Endpoint, fitting: Fittin
   return tooLong(request, first, countsOf(messages, counters()).reduce((sum, count) => sum + count, beside) - wanted);
 }
 
-/** The tokens of each message. Those that stay are counted first, as exactly as can be. */
+/** Returns the tokens of each message. Those that stay are counted first, as exactly as possible. */
 function countsOf(messages: readonly ChatMessage[], counter: Counter): number[] {
   const counts = messages.map(() => 0);
   const isFirst = (message: ChatMessage) => message.role === 'system' || message.role === 'developer';
@@ -59,7 +64,9 @@ function countsOf(messages: readonly ChatMessage[], counter: Counter): number[] 
   return counts;
 }
 
-/** What has to stay is too long: the provider refuses it, and the stage says why. */
+/**
+ * Returns the request as it is: the part that has to stay is too long. The provider refuses it, and the stage says why.
+ */
 function tooLong(request: ChatRequest, tokens: number, missing: number): Shortened {
   const { length } = request.messages;
   const summary = `not shortened: of about ${tokens} tokens, what has to stay is about ${missing} more than there is room for`;
@@ -68,8 +75,8 @@ function tooLong(request: ChatRequest, tokens: number, missing: number): Shorten
 }
 
 /**
- * The longest prompt, in tokens, beside which an endpoint has room for a response, and the length that one that is
- * longer is brought to. Where the request names no largest output, the gateway may send one of a quarter of the context.
+ * Returns the longest prompt, in tokens, beside which an endpoint has room for a response, and the length that a longer
+ * one is brought to. Where the request names no largest output, the gateway may send one of a quarter of the context.
  */
 function limitsOf(
   request: ChatRequest,
@@ -85,7 +92,7 @@ function limitsOf(
   return { longest, wanted: Math.min(longest, beside(context / 4)) };
 }
 
-/** Makes counters. What a counter of the host app has counted once, it is not asked again. */
+/** Makes counters. A counter of the host app is not asked again for a text that it has counted once. */
 function countersOf({ countTokens }: Fitting): () => Counter {
   if (countTokens === undefined) return () => new TextCounter();
   const known = new Map<string, number>();

@@ -8,14 +8,17 @@ import { fitted } from './fit.ts';
 
 /** Settings of the plugin `context-compression`; all have a default. */
 export interface ContextCompressionOptions {
-  /** Whether the plugin acts on requests that do not name it, whatever the context of the endpoint. Default false. */
+  /** true: the plugin acts on requests that do not name it, for every context of the endpoint. Default false. */
   isDefault?: boolean;
   /**
-   * Where a request says nothing, the plugin acts for endpoints with a context of up to so many tokens. Default 8,192; 0:
-   * for none.
+   * The largest context, in tokens, of endpoints for which the plugin acts where a request does not say. Default 8,192;
+   * 0: for none.
    */
   smallContext?: number;
-  /** Room for the response, in tokens, where the request names no largest output; at most an eighth of the context. Default 1,024. */
+  /**
+   * The room for the response, in tokens, where the request names no largest output; at most an eighth of the context.
+   * Default 1,024.
+   */
   outputTokens?: number;
   /** Counts the tokens of a text. It must be fast: it is called for each text of a prompt. Default: they are estimated. */
   countTokens?: (text: string) => number;
@@ -30,7 +33,7 @@ export const contextCompressionDefaults = { smallContext: 8_192, outputTokens: 1
  */
 export function contextCompression(options: ContextCompressionOptions = {}): Plugin {
   const settings = { ...contextCompressionDefaults, ...options };
-  /** What is held for a request, and what is sent, is the same; and a retry is not counted again. */
+  /** The held request and the sent one are the same, and a retry is not counted again. */
   const known = new WeakMap<ChatRequest, Map<Endpoint, Shortened | null>>();
   const shortener: Shortener = {
     asked: (ask) => asked(ask) ?? (options.isDefault === true ? true : null),
@@ -55,18 +58,20 @@ export function contextCompression(options: ContextCompressionOptions = {}): Plu
   return { ...definePlugin({ id: 'context-compression' }), shortener };
 }
 
-/** Whether a request wants its prompt shortened; null: it says nothing. @throws GatewayError invalid_request (400) */
+/**
+ * Tells whether a request wants its prompt shortened; null: it does not say. @throws GatewayError invalid_request (400)
+ */
 function asked({ request, native }: Pick<Ask, 'request' | 'native'>): boolean | null {
   const entry = request.plugins?.find(({ id }) => id === 'context-compression');
   const byTransforms = askedByTransforms(request.transforms);
-  // An image is not made of a conversation, and a conversation is not made shorter by leaving out what it was about.
+  // An image is not made of a conversation, and its prompt is not made shorter by leaving out its subject.
   const { modalities } = request;
   if (modalities?.length && !modalities.includes('text')) return false;
   if (native?.purpose === 'compact') return false;
   return entry === undefined ? byTransforms : entry.enabled !== false;
 }
 
-/** The older way to ask. */
+/** Reads `transforms`, the older way to ask. */
 function askedByTransforms(transforms: unknown): boolean | null {
   if (transforms === undefined || transforms === null) return null;
   if (Array.isArray(transforms) && transforms.every((one) => one === 'middle-out')) return transforms.length > 0;

@@ -2,17 +2,18 @@ import { type Counter, estimateMessage } from '../../pricing/estimate.ts';
 import type { ChatMessage } from '../../schema/chat/chat.ts';
 import { cutTexts, cuttable } from './cut.ts';
 
-/** With less room left, a message is removed instead of cut. */
+/** The least room, in tokens. A message with less room is removed instead of cut. */
 const leastRoom = 64;
 
 /**
- * A conversation without its middle. Instructions, the last message of the user and what comes last stay; of the rest,
- * as much stays from the beginning and from the end as there is room for, by tokens alike. What the removal ends at is
- * cut in its middle instead, where that leaves something. Where what stays is too long by itself, its texts are cut, and
- * of calls that were made at once, the oldest go with their results.
+ * Returns a conversation without its middle. Instructions, the last message of the user and the last message of all
+ * stay. As much of the rest stays from the beginning and from the end as there is room for, the same number of tokens
+ * from each. The messages at the edges of the removal are cut in their middle instead, where enough would be left.
+ * Where the parts that stay are too long by themselves, their texts are cut, and the oldest of the calls that were made
+ * at once go with their results.
  * @param counts  the tokens of each message
  * @param room    the tokens that all messages may have together
- * @returns the messages; or by how many tokens what has to stay is too long, where it cannot be made to fit
+ * @returns the messages; or the tokens by which the parts that stay are too long, where they cannot be made to fit
  */
 export function middleOut(
   messages: readonly ChatMessage[],
@@ -64,10 +65,11 @@ export function middleOut(
 }
 
 /**
- * Messages with less text, and where that is not enough, without the oldest of the calls that one of them makes at once.
+ * Returns messages with less text, and where that is not enough, without the oldest of the calls that one of them makes
+ * at once.
  * @param calling  those among them that may make calls, with their results
- * @param excess   how many tokens have to go
- * @returns by how many tokens they are too long, where they cannot be made to fit
+ * @param excess   the number of tokens that have to go
+ * @returns the tokens by which they are too long, where they cannot be made to fit
  */
 function shortened(
   messages: readonly ChatMessage[],
@@ -95,7 +97,10 @@ function shortened(
   return changes;
 }
 
-/** From both ends, by tokens alike, as many parts as there is room for; and the parts that the removal begins and ends with. */
+/**
+ * Returns as many parts as there is room for, from both ends, the same number of tokens from each; and the parts that
+ * the removal begins and ends with.
+ */
 function keptOf(atoms: readonly Atom[], room: number) {
   const kept: Atom[] = [];
   const front = { at: 0, step: 1, tokens: 0, isOpen: true };
@@ -113,25 +118,25 @@ function keptOf(atoms: readonly Atom[], room: number) {
     end.tokens += atom.tokens;
     end.at += end.step;
   }
-  // What is nearer to the question says more.
+  // The part that is nearer to the question says more.
   const borders = front.at > back.at ? [] : [...new Set([atoms[back.at] as Atom, atoms[front.at] as Atom])];
   return { kept, borders, room: left };
 }
 
 /** Messages that stay together or go together: a single one, or calls of tools with their results. */
 interface Atom {
-  /** Places in the conversation, in ascending order. */
+  /** The places in the conversation, in ascending order. */
   places: number[];
   tokens: number;
 }
 
 /** A conversation in parts. */
 interface Conversation {
-  /** Places of the messages that always stay as they are. */
+  /** The places of the messages that always stay as they are. */
   instructions: number[];
-  /** Of the instructions together. */
+  /** The tokens of all instructions together. */
   instructionTokens: number;
-  /** All other messages, in order of their first. */
+  /** All other messages, in the order of the first message of each part. */
   atoms: Atom[];
   /** The part with the last message of the user; null: there is none. */
   question: Atom | null;
@@ -142,7 +147,7 @@ interface Conversation {
 /** @param counts  the tokens of each message */
 function conversationOf(messages: readonly ChatMessage[], counts: readonly number[]): Conversation {
   const parts: Conversation = { instructions: [], instructionTokens: 0, atoms: [], question: null, last: null };
-  /** By the id of a call: some providers give the same id again in a later turn. */
+  /** The calls, by id: some providers give the same id again in a later turn. */
   const callers = new Map<string, Atom>();
   for (const [place, message] of messages.entries()) {
     const tokens = counts[place] as number;
@@ -167,14 +172,14 @@ function conversationOf(messages: readonly ChatMessage[], counts: readonly numbe
   return parts;
 }
 
-/** What became of messages, by what they were: null where they are left out. */
+/** The changed messages, by the ones that they were before: null where they are left out. */
 type Changes = ReadonlyMap<ChatMessage, ChatMessage | null>;
 
 /** A call of a tool with its results, which stay together or go together. */
 interface Pair {
   id: string;
   results: ChatMessage[];
-  /** What is left of it where its texts are cut as far as they can be. */
+  /** The fewest tokens of the pair, where its texts are cut as far as they can be. */
   leastTokens: number;
 }
 
@@ -182,7 +187,7 @@ interface Pair {
  * Leaves out the oldest of the calls that a message makes at once, each with its results, until the rest can be cut to
  * the room that there is. The newest stays.
  * @param messages  a message with calls, and their results
- * @param excess    how many tokens are too many, where all texts are cut as far as they can be
+ * @param excess    the number of tokens too many, where all texts are cut as far as they can be
  * @returns null: nothing can be left out
  */
 function withoutOldestPairs(

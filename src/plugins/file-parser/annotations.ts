@@ -1,24 +1,27 @@
 import { isObject } from '../../base/values.ts';
 import type { ChatMessage } from '../../schema/chat/chat.ts';
 
-/** What was read from a file. */
+/** The content that was read from a file. */
 export type FileContent = readonly (
   | { type: 'text'; text: string }
   | { type: 'image_url'; image_url: { url: string } }
 )[];
 
-/** SHA-256 of a file in hex, as annotations have it. */
+/** Returns the SHA-256 of a file in hex, as annotations have it. */
 export async function hashOf(bytes: Uint8Array): Promise<string> {
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>));
   return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** The annotation of a response that says what was read from a file. Clients that send it back save the reading. */
+/**
+ * Makes the annotation of a response with the content that was read from a file. Clients that send it back save the
+ * reading.
+ */
 export function fileAnnotation(hash: string, name: string, content: FileContent) {
   return { type: 'file', file: { hash, name, content } };
 }
 
-/** What annotations of earlier responses say of files, by hash. */
+/** Returns the contents of files in annotations of earlier responses, by hash. */
 export function echoedFiles(messages: readonly ChatMessage[]): ReadonlyMap<string, FileContent> {
   const found = new Map<string, FileContent>();
   for (const message of messages) {
@@ -33,7 +36,7 @@ export function echoedFiles(messages: readonly ChatMessage[]): ReadonlyMap<strin
   return found;
 }
 
-/** What callers send back may be anything. */
+/** true: the value is a content of a file. Callers may send back anything. */
 function isContent(content: unknown): content is FileContent {
   return (
     Array.isArray(content) &&

@@ -20,7 +20,7 @@ import { type WorkTime, withWorkTime } from './work-time.ts';
 
 /** Settings of the plugin `file-parser`; all have a default. */
 export interface FileParserOptions {
-  /** Whether the plugin acts on requests that do not name it. Default false. */
+  /** true: the plugin acts on requests that do not name it. Default false. */
   isDefault?: boolean;
   /** The service for the engine `mistral-ocr`, such as `mistralOcr({ apiKey })`. Default: none, and a request for it is a 400. */
   ocr?: OcrEngine;
@@ -28,13 +28,16 @@ export interface FileParserOptions {
   maxFiles?: number;
   /** The largest PDF, in bytes. Default 32 MiB. */
   maxBytes?: number;
-  /** Pages of a PDF that are read; the rest is left out. Default 500. */
+  /** The most pages of a PDF that are read; the rest is left out. Default 500. */
   maxPages?: number;
-  /** Characters of a PDF that are read; the rest is left out. Default 1,000,000. */
+  /** The most characters of a PDF that are read; the rest is left out. Default 1,000,000. */
   maxChars?: number;
   /** The time for all PDFs of a request, in ms, without the time for which they wait for their turn. Default 30,000. */
   timeoutMs?: number;
-  /** Bytes of memory that reading a PDF may take, for what it unpacks to and for objects each. Default 256 MiB. */
+  /**
+   * The most bytes of memory that reading a PDF may take, for its unpacked data and for its objects each. Default 256
+   * MiB.
+   */
   maxMemoryBytes?: number;
   /** The most PDFs of a workspace that wait for their turn. Further ones are a 429. Default 100. */
   maxWaiting?: number;
@@ -59,17 +62,17 @@ interface FileParserRequest {
   pdf?: { engine?: 'mistral-ocr' | 'native' | 'cloudflare-ai' | 'pdf-text' };
 }
 
-/** What became of one PDF. */
+/** The result for one PDF. */
 interface Parsed {
   hash: string;
   name: string;
   content: FileContent;
-  /** Pages read; null: an annotation of the caller saved the reading. */
+  /** The pages that were read; null: an annotation of the caller saved the reading. */
   pages: number | null;
   isCut: boolean;
-  /** What a service took for it, integer nano-USD; absent: no service was asked. */
+  /** The price that a service took for it, integer nano-USD; absent: no service was asked. */
   nanoUsd?: number;
-  /** Numbers of pages that hold no text, such as scans among others. */
+  /** The numbers of pages that hold no text, such as scans among others. */
   emptyPages: readonly number[];
 }
 
@@ -125,7 +128,7 @@ function ocrOf({ ocr }: Settings): OcrEngine {
   throw invalid('plugins', 'the engine mistral-ocr is not set up here: expected cloudflare-ai or native');
 }
 
-/** Whether all models that the request names are known to take files. */
+/** true: all models that the request names are known to take files. */
 async function takeFiles(request: ChatRequest, { models }: PluginContext): Promise<boolean> {
   const named = await models(request);
   return named.length > 0 && named.every((model) => model?.inputModalities?.includes('file') === true);
@@ -166,7 +169,7 @@ async function bytesOf(
   const tooLarge = () => invalid(path, `expected a PDF of at most ${maxBytes} bytes`);
   let bytes: Uint8Array;
   if ('text' in content) {
-    // White space counts too: nobody decodes what is larger than is allowed.
+    // White space counts too: nobody decodes a text that is longer than allowed.
     if (content.text.length - content.from > maxBase64(maxBytes)) throw tooLarge();
     const decoded = bytesIn(content);
     if (decoded === null) throw invalid(path, 'expected a PDF in base64');
@@ -184,7 +187,7 @@ async function bytesOf(
   return bytes;
 }
 
-/** Letters of so many bytes, and the line ends that some put after 64 of them. */
+/** Returns the base64 characters of so many bytes, with the line ends that some put after 64 of them. */
 function maxBase64(bytes: number): number {
   return Math.ceil(bytes / 3) * 4 * (66 / 64) + 2;
 }
@@ -240,7 +243,7 @@ async function readByOcr(
   return { content: bounded, pages, isCut: left < 0, emptyPages: [], nanoUsd };
 }
 
-/** The request with what was read in the place of the files. */
+/** Returns the request with texts in the place of the files. */
 function withTexts(
   request: ChatRequest,
   native: Native | null,
@@ -261,13 +264,16 @@ function withTexts(
   return native === null ? read : { request: read, native: withoutFiles(native, changed, messages) };
 }
 
-/** Name and borders tell the model where the file ends. */
+/** Makes the parts of a file. Name and borders tell the model where the file ends. */
 function partsOf({ name, content }: Parsed): ContentPart[] {
   const label = JSON.stringify(name);
   return [{ type: 'text', text: `<file name=${label}>\n` }, ...content, { type: 'text', text: '\n</file>' }];
 }
 
-/** Messages with texts in the place of files stand for themselves. A tool's PDF is text now: any model may read it. */
+/**
+ * Returns the native request in which messages with texts in the place of files are sent as they stand. A tool's PDF is
+ * text now: any model may read it.
+ */
 function withoutFiles(native: Native, changed: ReadonlySet<number>, messages: readonly ChatMessage[]): Native {
   const items = native.items.map((own, at) => (changed.has(at) ? null : own));
   const hasFile = messages.some(
@@ -278,7 +284,7 @@ function withoutFiles(native: Native, changed: ReadonlySet<number>, messages: re
 }
 
 function stageOf(engine: string, parsed: readonly Parsed[], summary: string): PipelineStage {
-  // The hash says which: a guardrail may take the name out of the annotations of the response.
+  // The hash identifies the file: a guardrail may take the name out of the annotations of the response.
   const files = parsed.map(({ hash, pages, isCut, emptyPages, content }) => ({
     hash,
     pages,

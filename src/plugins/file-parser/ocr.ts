@@ -12,7 +12,7 @@ export interface OcrEngine {
    * Reads a PDF.
    * @param maxPages  further pages are left out
    * @param signal    aborted when the client leaves, and at the plugin's time limit
-   * @throws any error: the caller gets 502, which says nothing of it
+   * @throws any error: the caller gets 502, which does not show it
    */
   read(file: { bytes: Uint8Array; name: string; maxPages: number; signal: AbortSignal }): Promise<OcrResult>;
 }
@@ -20,7 +20,7 @@ export interface OcrEngine {
 export interface OcrResult {
   /** The text, and pictures as data URLs. */
   content: FileContent;
-  /** How many pages were read, and have to be paid for. */
+  /** The number of pages that were read, and have to be paid for. */
   pages: number;
 }
 
@@ -28,19 +28,19 @@ export interface OcrResult {
 export interface MistralOcrOptions {
   /** The key of the account at Mistral. */
   apiKey: string;
-  /** Default `https://api.mistral.ai/v1`. */
+  /** The address of the service. Default `https://api.mistral.ai/v1`. */
   baseUrl?: string;
-  /** Default `mistral-ocr-latest`. */
+  /** The model. Default `mistral-ocr-latest`. */
   model?: string;
-  /** Default 2,000,000: 2 USD per thousand pages. */
+  /** The price of a page, integer nano-USD. Default 2,000,000: 2 USD per thousand pages. */
   nanoUsdPerPage?: number;
   /** The most bytes of a response. Default 64 MiB. */
   maxResponseBytes?: number;
-  /** Default: the global `fetch`. */
+  /** Sends the requests. Default: the global `fetch`. */
   fetch?: typeof fetch;
 }
 
-/** A document has more pictures than this only seldom, and each is an image of the prompt. */
+/** The most pictures of a document. Few documents have more, and each is an image of the prompt. */
 const mostImages = 8;
 
 /**

@@ -4,23 +4,23 @@ import type { ChatMessage, FilePart } from '../../schema/chat/chat.ts';
 
 /** A PDF in a message. */
 export interface PdfPart {
-  /** Place in the request, such as `messages[0].content[1]`. */
+  /** The place in the request, such as `messages[0].content[1]`. */
   path: string;
   message: number;
   part: number;
-  /** As the caller named it; without a name, `document.pdf`. */
+  /** The name that the caller gives; without one, `document.pdf`. */
   name: string;
-  /** The file itself, in base64 from this place of the text on, or where it is. */
+  /** The file itself, in base64 from this place of the text on, or its address. */
   content: { text: string; from: number } | { url: string };
 }
 
 const dataUrl = /^data:([^,;]*)(?:;[^,;]*)*?(;base64)?,/i;
-/** What is before the comma of a data URL is shorter. */
+/** The most characters before the comma of a data URL; real ones are shorter. */
 const longestHead = 1024;
-/** Of the base64 of a file, in characters: white space may be before and between the letters. */
+/** The characters of a file's base64 that are looked at: white space may be before and between the letters. */
 const startLength = 64;
 
-/** The PDFs among the parts of the messages, in order. Files of other kinds are not among them. */
+/** Returns the PDFs among the parts of the messages, in order. Files of other kinds are not among them. */
 export function pdfsIn(messages: readonly ChatMessage[]): PdfPart[] {
   return messages.flatMap(({ content }, message) =>
     Array.isArray(content)
@@ -50,25 +50,27 @@ function isPdfName(name: string): boolean {
   return /\.pdf(?:[?#]|$)/i.test(name);
 }
 
-/** The last part of the path. */
+/** Returns the last part of the path. */
 function lastOf(url: string): string {
   const path = url.slice(0, url.search(/[?#]|$/));
   return path.slice(path.lastIndexOf('/') + 1) || url;
 }
 
-/** Looks at the first letters only: a request may hold megabytes that nobody has to read. */
+/**
+ * true: a file begins as a PDF. Only its first letters are read: a request may hold megabytes that nobody has to read.
+ */
 function startsAsPdf({ text, from }: { text: string; from: number }): boolean {
   const letters = text.slice(from, from + startLength).replace(/[\t\n\f\r ]+/g, '');
   const bytes = fromBase64(letters.slice(0, 8));
   return bytes !== null && isPdf(bytes);
 }
 
-/** The bytes of a file that a request holds; null: it is no base64. */
+/** Returns the bytes of a file that a request holds; null: it is no base64. */
 export function bytesIn({ text, from }: { text: string; from: number }): Uint8Array<ArrayBuffer> | null {
   return fromBase64(text.slice(from));
 }
 
-/** Whether bytes begin as a PDF does. */
+/** true: bytes begin as a PDF does. */
 export function isPdf(bytes: Uint8Array): boolean {
   return new TextDecoder().decode(bytes.subarray(0, 5)) === '%PDF-';
 }

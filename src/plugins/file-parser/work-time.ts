@@ -1,26 +1,26 @@
 import { withSignal } from '../../base/async/within.ts';
 import type { Clock } from '../../base/clock.ts';
 
-/** The time of work that may be stopped and go on: who waits for others does not work. */
+/** The time of work that may be stopped and go on: work that waits for other work takes no time. */
 export interface WorkTime {
   /** Aborted when the time is up, and when nobody wants the result any more. */
   readonly signal: AbortSignal;
   pause(): void;
-  /** The time goes on. Nothing happens where it does already. */
+  /** Lets the time go on. Has no effect where it goes on already. */
   resume(): void;
 }
 
 export interface WorkLimits {
   timeoutMs: number;
-  /** Whether anybody still wants the result. */
+  /** Aborted when nobody wants the result any more. */
   signal: AbortSignal;
-  /** What is thrown where the work takes longer. */
+  /** Makes the error that is thrown where the work takes longer. */
   late: (timeoutMs: number) => Error;
 }
 
 /**
- * The result of work that takes so long at most, without its pauses.
- * @throws what `late` makes; the reason of the signal; what the work throws
+ * Returns the result of work that may take so long, without its pauses.
+ * @throws the error of `late`; the reason of the signal; the error of the work
  */
 export async function withWorkTime<T>(
   clock: Clock,

@@ -4,8 +4,8 @@ import { chunkFolder } from '../../formats/chunks.ts';
 import type { ChatResult } from '../../schema/chat/chat.ts';
 
 /**
- * The text of a response that was asked for without a stream; another plugin may have made a stream of it.
- * @throws GatewayError upstream_failed (502) where there is no text; what broke the stream
+ * Returns the text of a response that was asked for without a stream; another plugin may have made a stream of it.
+ * @throws GatewayError upstream_failed (502) where there is no text; the error that broke the stream
  */
 export async function answerOf(generation: Generation): Promise<string> {
   const message = (await resultOf(generation))?.choices[0]?.message;

@@ -7,7 +7,7 @@ import { panelRequest } from './requests.ts';
 import type { FusionPreset, FusionSettings, FusionTool, PanelTools } from './settings.ts';
 import { noTools, panelToolsOf, toolsFor } from './tools.ts';
 
-/** What a request says of the plugin, as the schema of the interface has checked it. */
+/** The settings of the plugin in a request, as the schema of the interface has checked them. */
 export interface FusionRequest {
   model?: string;
   analysis_models?: string[];
@@ -16,14 +16,14 @@ export interface FusionRequest {
   tools?: FusionTool[];
 }
 
-/** Which models do what. */
+/** The models and their tasks. */
 export interface Cast {
   analysisModels: readonly string[];
-  /** What they may call. */
+  /** The tools that analysis models may call. */
   tools: PanelTools;
-  /** The same for each of them: some have no tools. */
+  /** The tools of each analysis model: some have none. */
   toolsOf: readonly PanelTools[];
-  /** Compares and writes. */
+  /** The model that compares and writes. */
   model: string;
   /** Models of the settings that this gateway does not have, or that may not serve this request. */
   unavailable: readonly string[];
@@ -75,7 +75,7 @@ export async function castOf(
   let model = firstThatServes;
   if (options.model !== undefined) {
     const error = await look(options.model, noTools);
-    // Before the analysis models are paid for.
+    // The model is checked before the analysis models are paid for.
     if (error !== null) throw error.kind === 'invalid_request' ? invalid(`${path}.model`, error.message) : error;
     model = options.model;
   } else if (source.model !== undefined && (await available(source.model, noTools))) model = source.model;
@@ -89,7 +89,7 @@ function noneAvailable(path: string, preset: FusionPreset | undefined): GatewayE
   return invalid(`${path}.analysis_models`, `expected models of this gateway: of ${of} none is available`);
 }
 
-/** @throws GatewayError invalid_request (400) for what the plugin cannot do: nothing is silently ignored */
+/** @throws GatewayError invalid_request (400) for a wish that the plugin cannot serve: nothing is silently ignored */
 function checkPossible(request: ChatRequest, { call, native }: PlanningContext): void {
   const depth = call.header?.(fusionDepthHeader) ?? '';
   if (depth !== '' && depth !== '0')
@@ -104,8 +104,8 @@ function checkPossible(request: ChatRequest, { call, native }: PlanningContext):
 }
 
 /**
- * Why a model cannot serve: invalid_request, there is no such model; not_found, no endpoint may serve this request.
- * null: it can, as far as anybody knows before it is called.
+ * Returns the error of a model that cannot serve: invalid_request, there is no such model; not_found, no endpoint may
+ * serve this request. null: it can, as far as anybody knows before it is called.
  */
 async function lookUp(
   request: ChatRequest,
@@ -126,7 +126,7 @@ async function lookUp(
   }
 }
 
-/** Where the request speaks of the plugin. */
+/** Returns the path of the plugin's settings in the request. */
 function pathOf({ plugins }: ChatRequest): string {
   const at = plugins?.findIndex(({ id, enabled }) => id === 'fusion' && enabled !== false) ?? -1;
   return `plugins[${Math.max(at, 0)}]`;

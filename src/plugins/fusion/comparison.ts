@@ -1,21 +1,21 @@
 import { isObject } from '../../base/values.ts';
 import type { ResponseFormat } from '../../schema/chat/chat.ts';
 
-/** How the answers of several models agree and differ. @see reference, FusionAnalysisResult */
+/** The points in which the answers of several models agree and differ. @see reference, FusionAnalysisResult */
 export interface Comparison {
-  /** What all of them say. */
+  /** The points that all of them make. */
   consensus: string[];
-  /** Where they contradict each other. */
+  /** The topics on which they contradict each other. */
   contradictions: { topic: string; stances: { model: string; stance: string }[] }[];
-  /** What only some of them deal with. */
+  /** The points that only some of them deal with. */
   partial_coverage: { point: string; models: string[] }[];
-  /** What only one of them found. */
+  /** The points that only one of them found. */
   unique_insights: { model: string; insight: string }[];
-  /** What none of them deals with. */
+  /** The topics that none of them deals with. */
   blind_spots: string[];
 }
 
-/** A judge that was asked for JSON may write prose. */
+/** The judgement of a judge. One that was asked for JSON may write prose. */
 export type Judgement = { form: 'json'; comparison: Comparison } | { form: 'prose'; text: string };
 
 const text = { type: 'string' };
@@ -41,11 +41,11 @@ export const comparisonFormat: ResponseFormat = {
   },
 };
 
-/** More of a judge's text is not looked through: JSON of its output limit is far shorter. */
+/** The most characters of a judge's text that are read: JSON within its output limit is far shorter. */
 const maxChars = 1_000_000;
 
 /**
- * Reads what a judge wrote: JSON, JSON in a fence or among prose, or prose.
+ * Reads the text of a judge: JSON, JSON in a fence or among prose, or prose.
  * @returns null: it wrote nothing
  */
 export function readJudgement(written: string): Judgement | null {
@@ -58,7 +58,7 @@ export function readJudgement(written: string): Judgement | null {
   return { form: 'prose', text: said };
 }
 
-/** Where the object may be, the likeliest first. At most two: each is parsed once. */
+/** Returns the texts that may be the object, the likeliest first. At most two: each is parsed once. */
 function candidatesIn(said: string): string[] {
   const start = said.indexOf('{');
   const end = said.lastIndexOf('}');
@@ -92,7 +92,7 @@ function comparisonIn(json: string): Comparison | null {
   };
 }
 
-/** A text where a list is expected is its only element. */
+/** Returns the texts of a list. A text in place of the list is its only element. */
 function textsIn(value: unknown): string[] {
   return (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string' && one !== '');
 }

@@ -49,7 +49,7 @@ export function fusion(options: FusionOptions = {}): Plugin {
     async foresee(request, context) {
       const { analysisModels, tools, toolsOf, model } = await castOf(settings, request, context);
       if (tools.tools.length > 0) context.addStage(toolsStage(tools, analysisModels.length, context));
-      // Every answer is so long that it is cut: nothing takes more room.
+      // Every answer here is so long that it is cut: no real answer takes more room.
       const longest = 'x'.repeat(answerBytes + 1);
       const compared = judgementJson({ form: 'prose', text: longest }, answerBytes);
       const { json } = answersJson(
@@ -78,7 +78,7 @@ interface JudgeInput {
 /**
  * Asks for the comparison, as JSON of a schema where the model takes one.
  * @returns null: there is none. The response can be written from the answers alone, which are paid for already
- * @throws the reason of the signal after an abort; what is the gateway's own fault
+ * @throws the reason of the signal after an abort; an error that is the gateway's own fault
  */
 async function askJudge(
   generate: Generate,
@@ -95,7 +95,7 @@ async function askJudge(
     } catch (error) {
       failed(error);
       if (!mayFail(error, signal)) throw error;
-      // Refused as it was asked for: perhaps the form is what nobody takes.
+      // The provider refused the request as it was: perhaps it does not take the form.
       if (!isRefusal(error)) return null;
     }
   }

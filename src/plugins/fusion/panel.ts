@@ -17,9 +17,9 @@ interface PanelInput {
   request: ChatRequest;
   cast: Pick<Cast, 'analysisModels' | 'toolsOf'>;
   settings: Pick<FusionSettings, 'concurrency' | 'minAnswers'>;
-  /** Of the call. */
+  /** The signal of the call. */
   signal: StopSignal;
-  /** Whose turns of the event loop are taken. */
+  /** The workspace whose turns of the event loop are taken. */
   workspaceId: string;
   stage: FusionStage;
 }
@@ -40,7 +40,7 @@ export async function askPanel({ generate, request, cast, settings, signal, work
   const ask = async (model: string, tools: PanelTools): Promise<PanelAnswer | null> => {
     // A long conversation is planned and encoded for each model: others are served in between.
     await turn(workspaceId);
-    // Meanwhile nobody may want it any more.
+    // The result may not be wanted any more.
     if (isOver) return null;
     signal.throwIfAborted();
     const own = panelRequest(request, model, tools);
@@ -50,7 +50,7 @@ export async function askPanel({ generate, request, cast, settings, signal, work
       stage.answered();
       return { model, text };
     } catch (error) {
-      // Refused as it was asked for: perhaps tools that nobody has named are what it does not take.
+      // The provider refused the request as it was: perhaps it does not take tools that nobody has named.
       if (mayFail(error, signal) && isRefusal(error) && tools.tools.length > 0 && !tools.isNamed)
         return ask(model, noTools);
       failed(error);
@@ -69,12 +69,12 @@ export async function askPanel({ generate, request, cast, settings, signal, work
   }
 }
 
-/** Whether a provider has refused a request as it was. */
+/** true: a provider has refused a request as it was. */
 export function isRefusal({ status }: GatewayError): boolean {
   return [400, 404, 422].includes(status);
 }
 
-/** Whether the others can go on: not where the call is stopped, nor where the fault is in the gateway. */
+/** true: the others can go on. They cannot where the call is stopped, or where the fault is in the gateway. */
 export function mayFail(error: unknown, signal: StopSignal): error is GatewayError {
   return !signal.aborted && isGatewayError(error) && error.kind !== 'internal';
 }

@@ -5,15 +5,15 @@ import { comparisonFormat } from './comparison.ts';
 import { depthHeaders } from './depth.ts';
 import type { PanelTools } from './settings.ts';
 
-/** What all requests of the plugin say beside the chat request. */
+/** The settings of all requests of the plugin, beside the chat request. */
 const ofFusion = { headers: depthHeaders, takesTurns: true } as const;
 
 const sharedFields: readonly string[] = fieldsWith({ generations: 'all' });
 const answerFields: readonly string[] = [...sharedFields, ...fieldsWith({ generations: 'answers' })];
 
 /**
- * The question for one analysis model: the conversation, and server tools. The tools of the request, the form of the
- * response and everything that shapes the client's response are for the writer.
+ * Makes the question for one analysis model: the conversation, and server tools. The tools of the request, the form of
+ * the response and everything that shapes the client's response are for the writer.
  */
 export function panelRequest(
   request: ChatRequest,
@@ -26,7 +26,7 @@ export function panelRequest(
     : { ...ofItsOwn({ ...asked, tools: [...tools] }), maxToolCalls: maxCalls };
 }
 
-/** The question for the judge. @param isForm  false: without a `response_format` */
+/** Makes the question for the judge. @param isForm  false: without a `response_format` */
 export function judgeRequest(
   request: ChatRequest,
   model: string,
@@ -43,11 +43,11 @@ export function judgeRequest(
   });
 }
 
-/** The request that the client gets the response of: its own, with what was found out and another model. */
+/** Makes the request whose response the client gets: its own, with the findings and another model. */
 export function finalRequest(request: ChatRequest, model: string, prompt: string): Revision {
   const { models: _models, route: _route, ...rest } = request;
   const { messages } = request;
-  // What the response is to begin with stays behind everything.
+  // The beginning of the response, which the request gives, stays behind everything.
   let end = messages.length;
   while (end > 0 && messages[end - 1]?.role === 'assistant') end--;
   const briefed: ChatMessage[] = [...messages.slice(0, end), { role: 'user', content: prompt }, ...messages.slice(end)];
@@ -61,12 +61,15 @@ function picked(request: ChatRequest, fields: readonly string[]): Partial<ChatRe
   return some;
 }
 
-/** A chat request of its own: what the client said in its own format, such as tools of a provider, is not in it. */
+/**
+ * Makes a chat request of its own, without the parts that the client wrote in its own format, such as tools of a
+ * provider.
+ */
 function ofItsOwn(request: ChatRequest): Revision {
   return { request, native: null, ...ofFusion };
 }
 
-/** Providers refuse calls of tools and their results in a request without tools: they become text. */
+/** Makes text of calls of tools and their results: providers refuse them in a request without tools. */
 function withoutCalls(messages: readonly ChatMessage[]): ChatMessage[] {
   return messages.map((message) => {
     if (message.role === 'tool') {

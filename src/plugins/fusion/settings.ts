@@ -5,26 +5,26 @@ import { pluginDefaults } from '../../schema/chat/plugins.ts';
 export interface FusionModels {
   /** Models that answer in parallel, 1 to 8 slugs. */
   analysisModels: readonly string[];
-  /** Compares their answers and writes the response. Default: the first of `analysisModels`. */
+  /** The model that compares their answers and writes the response. Default: the first of `analysisModels`. */
   model?: string;
 }
 
 /** A server tool that analysis models may call. */
 export interface FusionTool {
-  /** Such as `service:web_search`. */
+  /** The type of the tool, such as `service:web_search`. */
   type: string;
   /** Settings of the tool, as in `tools` of a request. */
   parameters?: Record<string, unknown>;
 }
 
-/** What analysis models may call. */
+/** The tools that analysis models may call. */
 export interface PanelTools {
   tools: readonly ChatTool[];
-  /** Calls of one analysis model; further ones are not run. */
+  /** The most calls of one analysis model; further ones are not run. */
   maxCalls: number;
-  /** true: the request names them. Otherwise a model that has no tools goes without. */
+  /** true: the request names them. false: a model that takes no tools gets none. */
   isNamed: boolean;
-  /** Types of tools of the settings that are not there, or that the workspace may not use. */
+  /** The types of tools of the settings that are not there, or that the workspace may not use. */
   unavailable: readonly string[];
 }
 
@@ -36,13 +36,13 @@ export type FusionPreset = (typeof fusionPresets)[number];
 export interface FusionOptions {
   /** Models that answer where a request names neither models nor a preset, 1 to 8 slugs. */
   analysisModels?: readonly string[];
-  /** Compares and writes where a request does not say who does. Default: the first analysis model. */
+  /** The model that compares and writes where a request names none for it. Default: the first analysis model. */
   model?: string;
   /** The models of presets, each in place of the built-in ones. */
   presets?: Partial<Record<FusionPreset, FusionModels>>;
-  /** How many analysis models are called at once. Default 8. */
+  /** The number of analysis models that are called at once. Default 8. */
   concurrency?: number;
-  /** How many analysis models must answer; where a request has fewer, all of them must. Default 1. */
+  /** The number of analysis models that must answer; where a request has fewer, all of them must. Default 1. */
   minAnswers?: number;
   /**
    * The most that the judge and the writer get of one answer, and the writer of the comparison: UTF-8 bytes of its
@@ -52,11 +52,11 @@ export interface FusionOptions {
   /** The largest output of the judge, in tokens. Default 4,000. */
   judgeMaxTokens?: number;
   /**
-   * Server tools that analysis models are offered where a request does not say; `[]` for none. Those that the gateway does
-   * not have are left out. Default: web search and web fetch, where the gateway has a search engine.
+   * The server tools that analysis models are offered where a request names none; `[]`: none. Tools that the gateway
+   * does not have are left out. Default: web search and web fetch, where the gateway has a search engine.
    */
   tools?: readonly FusionTool[];
-  /** How many calls of tools of one analysis model are run, where a request does not say, 1 to 16. Default 8. */
+  /** The most calls of tools of one analysis model that are run, where a request sets no number, 1 to 16. Default 8. */
   maxToolCalls?: number;
 }
 
@@ -72,7 +72,7 @@ export interface FusionSettings {
   maxToolCalls: number;
 }
 
-/** The interface names these for requests that name none. */
+/** The models for requests that name none, as the interface names them. */
 const defaultModels = ['~anthropic/claude-opus-latest', '~openai/gpt-latest', '~google/gemini-pro-latest'];
 const smallModels = ['~anthropic/claude-haiku-latest', '~openai/gpt-mini-latest', '~google/gemini-flash-latest'];
 const quickModels = ['~google/gemini-flash-latest', '~openai/gpt-mini-latest'];

@@ -18,9 +18,9 @@ interface Asked {
 }
 
 /**
- * What the metadata and the record say of a fusion. Written only where somebody reads it, so that the stage knows the
- * cost of the response that is still being streamed when the stage is added. No text of a model is in it: records have
- * none.
+ * The stage of a fusion in the metadata and the record. It is written only where somebody reads it, so that it knows
+ * the cost of the response that is still being streamed when the stage is added. It holds no text of a model: records
+ * have none.
  */
 export class FusionStage {
   readonly #request: ChatRequest;
@@ -37,12 +37,12 @@ export class FusionStage {
     this.#generations = generations;
   }
 
-  /** A generation begins. @returns what is told that it failed */
+  /** Notes that a generation begins. @returns a function that is told of its failure */
   asks(purpose: Purpose, model: string, { request }: Revision): (error: unknown) => void {
     const asked: Asked = { purpose, model, request, failure: null };
     this.#asked.push(asked);
     return (error) => {
-      // What was stopped from outside did not fail: its log says so.
+      // A generation that was stopped from outside did not fail: its log says so.
       if (isGatewayError(error)) asked.failure = failureOf(error);
     };
   }
@@ -60,7 +60,7 @@ export class FusionStage {
     this.#judgement = judgement;
   }
 
-  /** As it is at the moment when it is read. */
+  /** The stage as it is at the moment when it is read. */
   get shown(): PipelineStage {
     const stage = this;
     return {
@@ -94,7 +94,7 @@ export class FusionStage {
     const dropped = ['model', 'models', 'route'].filter((name) => given[name] && !(name === 'model' && asksForIt));
     const failed = this.#asked.filter(({ purpose, failure }) => purpose === 'analysis' && failure !== null);
     const withoutTools = analysisModels.filter((_, at) => toolsOf[at] !== tools);
-    // Their number alone: no guardrail has seen what the pages say, and their addresses say some of it.
+    // The number of the pages alone is shown: no guardrail has seen their texts, and their addresses may tell of them.
     const sources = new Set(this.#uses().flatMap((use) => use.sources)).size;
     return {
       ...(preset === null ? {} : { preset }),
@@ -130,26 +130,26 @@ export class FusionStage {
     };
   }
 
-  /** Tools that analysis models have called. */
+  /** Returns the tools that analysis models have called. */
   #uses(): readonly ServerToolUse[] {
     const analyses = this.#asked.filter(({ purpose }) => purpose === 'analysis');
     return analyses.flatMap(({ request }) => this.#logsOf(request)).flatMap(({ serverTools }) => serverTools);
   }
 
-  /** Another plugin may stand between, and make another request of one, or several. */
+  /** Returns the logs of a request. Another plugin may stand between, and make another request of one, or several. */
   #logsOf(request: ChatRequest): readonly GenerationLog[] {
     return this.#generations.filter(({ askedFor }) => askedFor.includes(request));
   }
 }
 
-/** How often each tool was run. */
+/** Returns the number of runs of each tool. */
 function toolCallsOf(logs: readonly GenerationLog[]): { tool_calls?: Record<string, number> } {
   const calls: Record<string, number> = {};
   for (const { name } of logs.flatMap(({ serverTools }) => serverTools)) calls[name] = (calls[name] ?? 0) + 1;
   return Object.keys(calls).length === 0 ? {} : { tool_calls: calls };
 }
 
-/** null: what one of them cost is not known. */
+/** Returns the cost in USD; null: the cost of one of them is not known. */
 function usdOf(logs: readonly GenerationLog[]): number | null {
   let nanoUsd = 0;
   for (const { receipt, serverTools } of logs) {
@@ -160,7 +160,7 @@ function usdOf(logs: readonly GenerationLog[]): number | null {
   return nanoToUsd(nanoUsd);
 }
 
-/** Type and status alone: a message may hold words of a provider. */
+/** Returns type and status alone: a message may hold words of a provider. */
 export function failureOf({ errorType, status }: GatewayError): { error: string; status_code: number } {
   return { error: errorType, status_code: status };
 }

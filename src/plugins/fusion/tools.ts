@@ -9,16 +9,19 @@ import type { FusionSettings, FusionTool, PanelTools } from './settings.ts';
 
 export const noTools: PanelTools = { tools: [], maxCalls: 0, isNamed: false, unavailable: [] };
 
-/** Where a request names none. Each model has its own number of calls: theirs shall not use up each other's pages. */
+/**
+ * The search tool where a request names none. Each model has its own number of calls, so that one does not use up the
+ * pages of another.
+ */
 const search: FusionTool = { type: 'service:web_search', parameters: { max_total_results: 1000 } };
 const fetchPage: FusionTool = { type: 'service:web_fetch', parameters: { max_uses: 1000 } };
 
 /**
  * Decides which server tools analysis models are offered.
  * @param named  `tools` of the request; undefined: it names none
- * @param path   of the plugin in the request
+ * @param path   the path of the plugin in the request
  * @throws GatewayError invalid_request (400) for a tool of the request that cannot be offered, permission_denied (403)
- *         for a service of the operator that the workspace may not use
+ * for a service of the operator that the workspace may not use
  */
 export async function panelToolsOf(
   { tools: own }: Pick<FusionSettings, 'tools'>,
@@ -31,7 +34,7 @@ export async function panelToolsOf(
     for (const [at, tool] of named.entries()) await checkNamed(tool, `${path}.tools[${at}]`, context);
     return { tools: named as readonly ChatTool[], maxCalls, isNamed: true, unavailable: [] };
   }
-  // Who has no search engine has not thought of tools: analysis models then answer as they are.
+  // A host app without a search engine has not thought of tools: analysis models then answer without any.
   if (own === null && (await refusalOf(search, context)) === 'invalid_request') return noTools;
   const tools: FusionTool[] = [];
   const unavailable: string[] = [];
@@ -61,7 +64,7 @@ async function checkNamed(tool: FusionTool, path: string, context: PlanningConte
   }
 }
 
-/** Why a tool of the settings is left out; null: it can be offered. */
+/** Returns the reason why a tool of the settings is left out; null: it can be offered. */
 async function refusalOf(tool: FusionTool, context: PlanningContext<unknown>): Promise<string | null> {
   try {
     await context.checkServerTools({ tools: [tool as ChatTool] });
@@ -72,7 +75,7 @@ async function refusalOf(tool: FusionTool, context: PlanningContext<unknown>): P
   }
 }
 
-/** What an explanation says of the tools: the searches of all models, at their highest price. */
+/** Returns the tools' part of an explanation: the searches of all models, at their highest price. */
 export function toolsStage(
   { tools, maxCalls }: PanelTools,
   models: number,
@@ -92,7 +95,7 @@ export function toolsStage(
   };
 }
 
-/** The tools for one model: none where it is known to take none, unless the request names them. */
+/** Returns the tools for one model: none where it is known to take none, unless the request names them. */
 export async function toolsFor(
   offered: PanelTools,
   request: ChatRequest,

@@ -16,13 +16,13 @@ export { type OpenAiModeratorOptions, openaiModerator } from './openai.ts';
 
 /** Settings of the plugin `moderation`; all have a default. */
 export interface ModerationOptions {
-  /** Whether the plugin acts on requests that do not name it. Default false. */
+  /** true: the plugin acts on requests that do not name it. Default false. */
   isDefault?: boolean;
   /** Classifies texts. Default `localModerator`, which looks for phrases and sends no text anywhere. */
   moderator?: Moderator;
   /** true: responses are checked as well. They are held back until they are complete, streams too. Default false. */
   output?: boolean;
-  /** Characters of a request, or of a response; more are refused. Default 2,000,000. */
+  /** The most characters of a request, or of a response; more are refused. Default 2,000,000. */
   maxChars?: number;
   /** The time for one request, and for its response, in ms. Default 10,000. */
   timeoutMs?: number;
@@ -33,13 +33,19 @@ export const moderationDefaults = { output: false, maxChars: 2_000_000, timeoutM
 
 type Settings = Required<Omit<ModerationOptions, 'isDefault'>>;
 
-/** What one call of a moderator gets at most. */
+/** The most characters and texts of one call of a moderator. */
 const textChars = 16_384;
 const mostTexts = 32;
-/** Characters that are classified before others have a turn of the event loop, and what a text counts beside its own. */
+/**
+ * The number of characters that are classified before other work has a turn of the event loop, and the number that each
+ * text adds to its own.
+ */
 const turnCharacters = 16_384;
 const charactersOfText = 100;
-/** Pieces of a long text share so many characters, so that a phrase at the border is whole in one of them. */
+/**
+ * The number of characters that two pieces of a long text share, so that a phrase at the border is complete in one of
+ * them.
+ */
 const sharedChars = 200;
 
 /**
@@ -50,7 +56,7 @@ export function moderation(options: ModerationOptions = {}): Plugin {
   const settings: Settings = { moderator: localModerator, ...moderationDefaults, ...options };
   /** Texts that were not flagged, by the call. */
   const passed = new WeakMap<Call, Set<string>>();
-  // What the operator imposes is the operator's to pay.
+  // The operator pays for moderation that the operator imposes.
   const checkMayAsk = async (context: PlanningContext) => {
     if (settings.moderator.isLocal !== true && options.isDefault !== true)
       await context.checkOperatorServices('moderation service');
@@ -66,7 +72,7 @@ export function moderation(options: ModerationOptions = {}): Plugin {
       passed.set(context.call, new Set(texts));
       return request;
     },
-    /** What plugins and server tools have put in since. */
+    /** Checks the texts that plugins and server tools have added since. */
     async prepare(request, _target, context) {
       const known = passed.get(context.call);
       const added = known === undefined ? [] : textsOf(request, context.native).filter((text) => !known.has(text));
@@ -91,7 +97,7 @@ export function moderation(options: ModerationOptions = {}): Plugin {
   });
 }
 
-/** Everything that the model would read as text. */
+/** Returns everything that the model would read as text. */
 function textsOf(request: ChatRequest, native: Native | null): string[] {
   const texts: string[] = [];
   addTexts(request.messages, texts);
@@ -101,7 +107,7 @@ function textsOf(request: ChatRequest, native: Native | null): string[] {
   return [...new Set(texts)];
 }
 
-/** Members whose texts say something; others are ids, kinds and data. */
+/** Members whose texts have a meaning; others are ids, kinds and data. */
 const speaking: ReadonlySet<string> = new Set([
   'content',
   'text',
@@ -134,7 +140,7 @@ function isNested(value: unknown): boolean {
 
 /**
  * @throws GatewayError guardrail_blocked (403) for a text that is flagged; unavailable (503) where nobody can tell;
- *         invalid_request (400) for more text than is checked
+ * invalid_request (400) for more text than is checked
  */
 async function check(texts: readonly string[], of: 'request' | 'response', settings: Settings, context: PluginContext) {
   const { moderator, maxChars, timeoutMs } = settings;
@@ -149,7 +155,7 @@ async function check(texts: readonly string[], of: 'request' | 'response', setti
   const limits = { timeoutMs, signals: [call.signal], late: () => new Error('too slow') };
   const found = await withSignal(clock, limits, (signal) => firstFlagged(moderator, pieces, signal)).catch((error) => {
     call.signal.throwIfAborted();
-    // What cannot be checked does not pass.
+    // A text that cannot be checked does not pass.
     throw new GatewayError('unavailable', 'The moderation cannot be asked; try again later', { cause: error });
   });
   if (found !== null) throw refused(found.text, found.verdict, of, moderator, context);
@@ -199,7 +205,7 @@ function refused(
     metadata: {
       patterns,
       reasons: patterns,
-      // What a model wrote is not shown: that is what was to be prevented.
+      // The text of a model is not shown: the moderation has to prevent exactly that.
       ...(of === 'request' ? { flagged_input: cutInMiddle(text) } : {}),
       provider_name: name,
       model_slug: model,
@@ -207,13 +213,13 @@ function refused(
   });
 }
 
-/** At most 100 characters. @see completed facts, section 8 */
+/** Cuts a text to at most 100 characters. @see completed facts, section 8 */
 function cutInMiddle(text: string): string {
   const plain = text.trim();
   return plain.length <= 100 ? plain : `${plain.slice(0, 49)}…${plain.slice(-50)}`;
 }
 
-/** Holds the whole response back, until it is known that it may pass. */
+/** Holds the complete response back, until it is known that it may pass. */
 function outputStep(settings: Settings, context: PluginContext): ResponseStep {
   const held: ChatChunk[] = [];
   const texts = new Map<string, string>();

@@ -2,13 +2,16 @@ import { nextTurn } from '../../base/async/next-turn.ts';
 import { normalForm } from '../../base/text/normal-form.ts';
 import type { Moderator, Verdict } from './moderator.ts';
 
-/** Characters that are looked at in one turn of the event loop, as far as texts are whole: each takes some 0.1 µs. */
+/**
+ * The number of characters that are read in one turn of the event loop, as far as texts are not split: each takes some
+ * 0.1 µs.
+ */
 const turnCharacters = 16_384;
 
-/** How one asks for it. Each pattern takes time in proportion to the text. */
+/** Phrases that ask for help with something. Each pattern takes time in proportion to the text. */
 const asks = String.raw`\b(?:how (?:do i|can i|to|would i)|help me|teach me(?: how)? to|instructions (?:for|to|on)|steps? to|ways? to|guide (?:for|to|on)|recipe for) `;
 
-/** Processes and time may be killed as well. */
+/** Words for persons. Processes and time may be killed as well, and mean no harm. */
 const person =
   '(?:people|someone|somebody|(?:a|my|his|her|their|the) (?:neighbou?r|wife|husband|boss|brother|sister|mother|father|mom|dad|parents?|friend|girlfriend|boyfriend|ex|teacher|classmates?|coworkers?|colleagues?|man|woman|person|kid|child|baby|family|cop|policeman))';
 
@@ -52,12 +55,15 @@ const categories: readonly (readonly [string, RegExp])[] = [
   ],
 ];
 
-/** The last two digits of an age decide nothing: adults are named by age too, so ages from 18 on do not count. */
+/**
+ * Ages of adults. The last two digits of an age decide nothing: adults are named by age too, so ages from 18 on do not
+ * count.
+ */
 const adult = /\b(?:1[89]|[2-9]\d)[- ]year[- ]old\b/i;
 
 /**
- * Finds plain requests for harm by their words. It runs in the process and knows no context: a service understands more.
- * No text leaves the gateway.
+ * Finds plain requests for harm by their words. It runs in the process and knows no context: a service understands
+ * more. No text leaves the gateway.
  */
 export const localModerator: Moderator = {
   name: 'local',

@@ -7,15 +7,15 @@ import type { Moderator, Verdict } from './moderator.ts';
 export interface OpenAiModeratorOptions {
   /** The key of the account. */
   apiKey: string;
-  /** Of a service with the same endpoint. Default `https://api.openai.com/v1`. */
+  /** The address of a service with the same endpoint. Default `https://api.openai.com/v1`. */
   baseUrl?: string;
-  /** Default `omni-moderation-latest`. */
+  /** The model. Default `omni-moderation-latest`. */
   model?: string;
-  /** Default: the global `fetch`. */
+  /** Sends the requests. Default: the global `fetch`. */
   fetch?: typeof fetch;
 }
 
-/** A verdict takes some 2 kB. */
+/** The most bytes of a response. A verdict takes some 2 kB. */
 const maxBytes = 1_000_000;
 
 /**

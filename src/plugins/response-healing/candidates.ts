@@ -3,14 +3,14 @@ import { type Reading, readLoose, type Unread } from './read-loose.ts';
 import { type Guide, guideOf } from './schema-guide.ts';
 import { type Steps, spend, spendQuick } from './steps.ts';
 
-/** A text that may be what was asked for. */
+/** A text that may be the response that was asked for. */
 export interface Candidate extends Reading {
-  /** The text in which it stands: the response, or what a string of the response says. */
+  /** The text in which it stands: the response, or a string of the response. */
   source: string;
   isFenced: boolean;
 }
 
-/** What a text holds; `cut`: the last JSON of it ends too early. */
+/** The candidates in a text; `cut`: the last JSON of it ends too early. */
 export interface Found {
   candidates: Candidate[];
   cut: string | null;
@@ -18,17 +18,17 @@ export interface Found {
 }
 
 const thoughtNames = 'think(?:ing)?|thoughts?|reason(?:ing)?|reflection|analysis|scratchpad|seed:think|inner_monologue';
-/** Where JSON may begin, a fence, and the marks of thoughts. */
+/** The places where JSON may begin, fences, and the marks of thoughts. */
 const marks = new RegExp(
   `[{[｛［]|\`\`\`|<(/?)(?:${thoughtNames})(?:\\s[^<>]{0,200})?>|\\[(/?)THINK\\]|([◁])(/?)think▷|<\\|(begin|end)_of_thought\\|>|<\\|channel\\|>(analysis|commentary|final)`,
   'gi',
 );
 const lastThoughtEnd = new RegExp(`</(?:${thoughtNames})>|\\[/THINK\\]|◁/think▷|<\\|end_of_thought\\|>`, 'gi');
 
-/** All JSON that stands in a text, outside of thoughts, in order. Pauses after each that was read. @throws OutOfSteps */
+/** Finds all JSON in a text, outside of thoughts, in order. Pauses after each one that was read. @throws OutOfSteps */
 export function* candidatesIn(text: string, schema: object | null, steps: Steps): Generator<void, Found> {
   spendQuick(steps, text.length);
-  // Some models write the end of their thoughts alone.
+  // Some models write only the end mark of their thoughts.
   const from = /^\s*(?:[{[｛［"]|```)/.test(text) ? 0 : afterThoughts(text);
   const found = yield* scan(text, from, schema, steps);
   if (found.candidates.length > 0 || found.cut !== null || from === 0) return found;
@@ -55,7 +55,7 @@ function* scan(text: string, from: number, schema: object | null, steps: Steps):
     const thought = thoughtOf(mark);
     if (thought !== null) {
       isThought = thought === 'begins';
-      // What stands before the end of a thought was thought.
+      // The text before the end mark was a thought.
       if (thought === 'ends') found = { candidates: [], cut: null, isTooDeep: false };
     } else if (mark[0] === '```') isFenced = !isFenced;
     else if (!isThought) {
@@ -71,7 +71,7 @@ function* scan(text: string, from: number, schema: object | null, steps: Steps):
       } else if (read === 'too deep') return { candidates: [], cut: null, isTooDeep: true };
       else if (read !== 'no JSON' && looksLikeJson(text, mark.index)) {
         found.cut = read.cut;
-        // What stands within is a part of what was cut. The end of a thought may follow.
+        // JSON within it is a part of the JSON that was cut. The end of a thought may follow.
         next.lastIndex = endOfThoughtAfter(text, mark.index);
       }
     }
@@ -80,7 +80,7 @@ function* scan(text: string, from: number, schema: object | null, steps: Steps):
   return found;
 }
 
-/** An object without its first bracket, where the text begins with a name. */
+/** Reads an object without its first bracket, where the text begins with a name. */
 function* impliedIn(text: string, from: number, guide: Guide | null, steps: Steps): Generator<void, Found | null> {
   const start = /^\s*(?:```\w*\s*)?(?=["'“][^"'“”\n]{1,100}["'”]\s*:)/.exec(text.slice(from))?.[0].length;
   if (start === undefined) return null;
@@ -120,7 +120,7 @@ function cutOf(read: Unread): string | null {
   return typeof read === 'object' ? read.cut : null;
 }
 
-/** Whether a bracket is followed by what JSON may begin with; in prose, a word follows. */
+/** true: the text after a bracket may begin JSON. In prose, a word follows. */
 function looksLikeJson(text: string, bracket: number): boolean {
   let at = bracket + 1;
   while (at < text.length && isSpace(text.charCodeAt(at))) at++;

@@ -4,17 +4,17 @@ import type { JsonTree } from './json-tree.ts';
 import { fieldsOf, type Guide, guideOf, itemsOf } from './schema-guide.ts';
 import { type Steps, spend } from './steps.ts';
 
-/** A candidate, and what it would be. */
+/** A candidate, with the value that it would become. */
 export interface Judged {
   candidate: Candidate;
   healed: Healed;
 }
 
 /**
- * Which of several readings of a text counts. With a schema: the one that fits; as it was said before what was changed to
- * other types, and with quotation marks before what has none. Without: an object before a list. Of several that differ,
- * the one in a fence.
- * @returns why there is none
+ * Chooses one of several readings of a text. With a schema: the one that fits; an unchanged one before one that was
+ * changed to other types, and one with quotation marks before one without. Without a schema: an object before a list.
+ * Of several that differ, the one in a fence.
+ * @returns the reason why there is none
  */
 export function choose(judged: readonly Judged[], schema: object | null, steps: Steps): Judged | LeftReason {
   if (judged.every(({ healed }) => healed.fitsSchema === null)) return onlyOf(likeliest(judged), steps);
@@ -25,7 +25,7 @@ export function choose(judged: readonly Judged[], schema: object | null, steps: 
       fitting.filter((one) => rankOf(one) === best),
       steps,
     );
-  // Broken JSON is worse than JSON of another shape, where that is what the text says.
+  // JSON of another shape is better than broken JSON, as long as the text says exactly that.
   const [one, ...others] = judged;
   if (one === undefined || others.length > 0) return 'schema';
   const { brackets, hasBareText, hasStandIn } = one.candidate;
@@ -36,7 +36,7 @@ function rankOf({ candidate, healed }: Judged): number {
   return (candidate.hasBareText ? 2 : 0) + (healed.fixes.includes('coerced') ? 1 : 0);
 }
 
-/** Without a schema: what is most likely meant as the response. */
+/** Returns the readings that are most likely meant as the response, without a schema. */
 function likeliest(judged: readonly Judged[]): readonly Judged[] {
   const tests: ((one: Judged) => boolean)[] = [
     ({ candidate: { tree } }) => tree.kind === 'object' && tree.members.length > 0,
@@ -51,13 +51,16 @@ function likeliest(judged: readonly Judged[]): readonly Judged[] {
   return left;
 }
 
-/** A list such as [1] or [see below], with text around it: a reference rather than a response. */
+/**
+ * true: the reading is a list such as [1] or [see below], with text around it. It is a reference rather than a
+ * response.
+ */
 function isMarkOfProse({ candidate: { tree, hasBareText }, healed }: Judged): boolean {
   if (tree.kind !== 'list' || !healed.fixes.includes('extracted')) return false;
   return hasBareText || tree.items.every(({ kind }) => kind === 'raw');
 }
 
-/** The one that is left where all say the same, or where one stands in a fence. */
+/** Returns the one reading that is left where all say the same, or where one stands in a fence. */
 function onlyOf(judged: readonly Judged[], steps: Steps): Judged | LeftReason {
   const [first] = judged;
   if (first === undefined) return 'no_json';
@@ -72,7 +75,9 @@ function isSameText({ text: one }: Healed, { text: other }: Healed, steps: Steps
   return JSON.stringify(JSON.parse(one)) === JSON.stringify(JSON.parse(other));
 }
 
-/** Of two readings of the same place, the one whose members the schema names; the simpler one where both are as good. */
+/**
+ * Returns one reading of each place: the one whose members the schema names; the simpler one where both are as good.
+ */
 function ofEachPlace(judged: readonly Judged[], schema: object, steps: Steps): readonly Judged[] {
   const places = new Map<number, Judged>();
   for (const one of judged) {
@@ -88,7 +93,7 @@ function isBetter(one: Judged, known: Judged, schema: object, steps: Steps): boo
   return strangersIn(one.candidate.tree, guide, steps) < strangersIn(known.candidate.tree, guide, steps);
 }
 
-/** How many members the schema does not name. */
+/** Returns the number of members that the schema does not name. */
 function strangersIn(tree: JsonTree, guide: Guide | null, steps: Steps): number {
   spend(steps, 1);
   if (guide === null) return 0;

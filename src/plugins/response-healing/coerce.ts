@@ -7,8 +7,8 @@ const stepsOfValue = 8;
 
 /**
  * Changes values to the types that a schema names, where nothing is lost: `"42"` to `42`, `"true"` to `true`, `7` to
- * `"7"`, one value to a list of one, JSON in a string to what it says. Digits stay as they are written. Each value is
- * looked at once, and never the members that a schema names and the value has not.
+ * `"7"`, one value to a list of one, JSON in a string to its value. Digits stay as they are written. Reads each value
+ * once, and never the members that a schema names and the value does not have.
  * @param tree  is changed in place
  * @returns the tree, or another one in its place
  * @throws OutOfSteps
@@ -48,7 +48,7 @@ function isOf(tree: JsonTree, type: unknown): boolean {
   return type === 'number' || (type === 'integer' && Number.isInteger(Number(tree.raw)));
 }
 
-/** undefined: no type of these can hold the value without loss. */
+/** @returns undefined: none of these types can hold the value without loss */
 function changedTo(tree: JsonTree, types: readonly unknown[], steps: Steps): JsonTree | undefined {
   if (tree.kind === 'string') {
     const said = saidBy(tree.text, types, steps);
@@ -60,7 +60,7 @@ function changedTo(tree: JsonTree, types: readonly unknown[], steps: Steps): Jso
     : undefined;
 }
 
-/** What a string says, where that is of one of the types. */
+/** Returns the value of a string, where it is of one of the types. */
 function saidBy(text: string, types: readonly unknown[], steps: Steps): JsonTree | undefined {
   spend(steps, text.length);
   const raw = text.trim();

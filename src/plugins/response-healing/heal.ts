@@ -7,18 +7,18 @@ import { type JsonTree, treeOf, writeTree } from './json-tree.ts';
 import { fitsSchema, Uncheckable } from './schema-check.ts';
 import { OutOfSteps, type Steps, spendQuick } from './steps.ts';
 
-/** Steps after which others have their turn of the event loop. */
+/** The steps after which other work has its turn of the event loop. */
 const stepsOfTurn = 60_000;
-/** JSON in a string in a string: deeper is no accident. */
+/** The most strings within each other that hold JSON: more are no accident. */
 const mostStrings = 3;
 
 /**
- * Makes JSON of what a model wrote, without a value that it did not write: takes off what stands around it, corrects
+ * Makes JSON of a text that a model wrote, without a value that it did not write: removes the text around it, corrects
  * its syntax, and changes values to the types that the schema names. Where a text can be read in several ways, the
  * schema decides.
- * @param schema  null: any object or list will do
- * @param steps   are counted down: a character that is read is one, a look at the schema are some
- * @returns null: the text is fine as it is
+ * @param schema  null: any object or list is good
+ * @param steps   the work that is left: a character that is read is one step, a look at the schema is several
+ * @returns null: the text is good as it is
  */
 export async function heal(text: string, schema: object | null, steps: Steps): Promise<Healed | Left | null> {
   try {
@@ -53,7 +53,7 @@ async function healed(text: string, schema: object | null, steps: Steps): Promis
   return { ...chosen.healed, fixes: source === text ? chosen.healed.fixes : ['unescaped', ...chosen.healed.fixes] };
 }
 
-/** Lets others have their turn after so many steps. */
+/** Makes a function that gives other work its turn after so many steps. */
 function turns(steps: Steps): () => Promise<void> {
   let last = steps.left;
   return async () => {
@@ -112,7 +112,7 @@ const entities: Readonly<Record<string, string>> = {
 };
 const letters: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' };
 
-/** A text whose quotation marks are escaped, as in a string or a page, without that; null: they are not. */
+/** Returns a text without the escapes of its quotation marks, as in a string or a page; null: they are not escaped. */
 function unescaped(text: string, steps: Steps): string | null {
   spendQuick(steps, text.length);
   const first = text.search(/[{[]/);
@@ -124,7 +124,7 @@ function unescaped(text: string, steps: Steps): string | null {
   return null;
 }
 
-/** A candidate as it is, where it fits, or in the types of the schema. */
+/** Returns a candidate as it is, where it fits, or in the types of the schema. */
 async function judge(
   candidate: Candidate,
   schema: object | null,
@@ -146,7 +146,7 @@ async function judge(
   return { candidate, healed: other ?? { kind: 'healed', text, fixes, fitsSchema: false } };
 }
 
-/** JSON with its values in the types of the schema; null: it does not fit then either. */
+/** Returns JSON with its values in the types of the schema; null: it does not fit then either. */
 async function inOtherTypes(
   json: string,
   schema: object,
@@ -166,7 +166,7 @@ async function inOtherTypes(
   return { kind: 'healed', text, fixes: [...fixes, 'coerced'], fitsSchema: true };
 }
 
-/** null: there is no schema, or one that cannot be checked. @throws OutOfSteps */
+/** @returns null: there is no schema, or one that cannot be checked. @throws OutOfSteps */
 function checked(value: unknown, schema: object | null, steps: Steps): boolean | null {
   if (schema === null) return null;
   try {
@@ -177,7 +177,7 @@ function checked(value: unknown, schema: object | null, steps: Steps): boolean |
   }
 }
 
-/** An object or a list; undefined: the text is neither. @throws OutOfSteps */
+/** Reads an object or a list; undefined: the text is neither. @throws OutOfSteps */
 export function readJson(text: string, steps: Steps): unknown {
   const value = parsed(text, steps);
   return isContainer(value) ? value : undefined;
@@ -192,7 +192,7 @@ function parsed(text: string, steps: Steps): unknown {
   }
 }
 
-/** null: it is too deep. */
+/** @returns null: it is too deep */
 function treeIn(json: string, steps: Steps): JsonTree | null {
   try {
     return treeOf(json, steps);

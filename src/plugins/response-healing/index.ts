@@ -7,7 +7,7 @@ import type { Healed, LeftReason } from './healed.ts';
 
 /** Settings of the plugin `response-healing`; all have a default. */
 export interface ResponseHealingOptions {
-  /** Whether the plugin acts on requests that do not name it. Default false. */
+  /** true: the plugin acts on requests that do not name it. Default false. */
   isDefault?: boolean;
   /**
    * true: streams are healed as well. The text of a stream is then held back until its end. Default false: streams stay
@@ -15,15 +15,15 @@ export interface ResponseHealingOptions {
    */
   streams?: boolean;
   /**
-   * true: where a response cannot be healed to what was asked for, the model is asked once more, with its response and
-   * what is wrong with it. Both generations are held and booked. Of streams only where `streams` is set. Default false.
+   * true: where a response cannot be healed, the model is asked once more, with its response and its faults. Both
+   * generations are held and booked. Streams are asked for again only where `streams` is set. Default false.
    */
   reask?: boolean;
-  /** Characters of a response; a longer one stays as it is. Default 200,000. */
+  /** The most characters of a response; a longer one stays as it is. Default 200,000. */
   maxChars?: number;
   /**
-   * Steps of work on one response: a character that is read is one, a look at the schema are some. A response that would
-   * take more stays as it is. Default 1,000,000.
+   * The most steps of work on one response: a character that is read is one, a look at the schema is several. A
+   * response that would take more stays as it is. Default 1,000,000.
    */
   maxSteps?: number;
 }
@@ -41,7 +41,7 @@ const streamStays = 'a stream stays as it is';
 type Mode = 'json_schema' | 'json_object';
 
 /**
- * Makes valid JSON of responses that were to be JSON and are not. Valid ones stay as they are, to the byte.
+ * Makes valid JSON of responses that had to be JSON and are not. Valid ones stay as they are, to the byte.
  * @see docs/plugins/response-healing.md
  */
 export function responseHealing(options: ResponseHealingOptions = {}): Plugin {
@@ -80,7 +80,7 @@ export function responseHealing(options: ResponseHealingOptions = {}): Plugin {
   });
 }
 
-/** null: the response need not be JSON. */
+/** @returns null: the response need not be JSON */
 function formOf({ response_format: format }: ChatRequest): { mode: Mode; schema: object | null } | null {
   if (format?.type === 'json_object') return { mode: 'json_object', schema: null };
   if (format?.type !== 'json_schema') return null;
@@ -95,7 +95,10 @@ interface Held {
 
 type LeftStage = LeftReason | 'too_long' | 'unfinished';
 
-/** Why a response stays as it is. Nothing of the response itself is said: guardrails have not seen it yet. */
+/**
+ * The reasons why a response stays as it is, in words. They hold no text of the response: guardrails have not seen it
+ * yet.
+ */
 const saidOf: Readonly<Record<LeftStage, string>> = {
   cut: 'it ends within a value',
   ambiguous: 'it can be read in several ways',
@@ -113,7 +116,7 @@ function healingStep(
   { addStage }: PluginContext,
 ): ResponseStep {
   const held = new Map<number, Held>();
-  // Of all choices together.
+  // All choices together share the steps.
   const steps = { left: maxSteps };
 
   async function released(index: number, reason: FinishReason | null): Promise<ChatChunk[]> {
@@ -126,7 +129,7 @@ function healingStep(
       leave('too_long');
       return chunks;
     }
-    // What was cut would be made to look whole; where tools are called, the text is no response.
+    // A response that was cut would be made to look complete; where tools are called, the text is no response.
     if (reason !== 'stop') {
       if (!isJson(text)) leave('unfinished', reason === null ? {} : { finish_reason: reason });
       return chunks;
@@ -147,7 +150,7 @@ function healingStep(
     isAsync: true,
     async push(chunk) {
       const [choice] = chunk.choices;
-      // Chunks of several choices at once are as rare as choices without an index.
+      // A chunk of several choices is as rare as a choice without an index.
       if (choice === undefined || chunk.choices.length > 1) return [chunk];
       if (choice.finish_reason === null) {
         if (!choice.delta.content && !held.has(choice.index)) return [chunk];
@@ -176,7 +179,7 @@ function healingStep(
   };
 }
 
-/** The chunks with another text: the first that has some gets it, the others lose theirs. */
+/** Returns the chunks with another text: the first that has some gets it, the others lose theirs. */
 function withText(chunks: readonly ChatChunk[], index: number, text: string): ChatChunk[] {
   let left: string | null = text;
   return chunks.map((chunk) => ({
@@ -185,7 +188,7 @@ function withText(chunks: readonly ChatChunk[], index: number, text: string): Ch
       if (choice.index !== index || !choice.delta.content) return choice;
       const content: string = left ?? '';
       left = '';
-      // The probabilities are of tokens that are no longer there.
+      // The probabilities belong to tokens that are not there any more.
       const { logprobs: _, ...rest } = choice;
       return { ...rest, delta: { ...choice.delta, content } };
     }),

@@ -16,12 +16,15 @@ export interface JsonList {
   items: JsonTree[];
 }
 
-/** Deeper JSON is left as it is: reading it could exhaust the stack. */
+/** The most depth of JSON that is read: reading deeper JSON could exhaust the stack. */
 export const maxDepth = 200;
 
 const stepsOfValue = 10;
 
-/** The tree of text that is JSON. @throws OutOfSteps; SyntaxError where the text is none; RangeError: it is too deep */
+/**
+ * Returns the tree of text that is JSON. @throws OutOfSteps; SyntaxError where the text is none; RangeError: it is too
+ * deep
+ */
 export function treeOf(json: string, steps: Steps): JsonTree {
   spend(steps, json.length / 2);
   JSON.parse(json);
@@ -66,7 +69,7 @@ export function treeOf(json: string, steps: Steps): JsonTree {
   return value(0);
 }
 
-/** The tree as compact JSON. */
+/** Writes the tree as compact JSON. */
 export function writeTree(tree: JsonTree): string {
   if (tree.kind === 'raw') return tree.raw;
   if (tree.kind === 'string') return JSON.stringify(tree.text);

@@ -1,6 +1,6 @@
 import { type Steps, spend } from './steps.ts';
 
-/** What ends a text that begins with a quotation mark, by the mark that it begins with. */
+/** The marks that end a text, by the quotation mark that it begins with. */
 const endsOf: Readonly<Record<string, string>> = {
   '"': '"',
   "'": "'",
@@ -25,7 +25,7 @@ const endsOf: Readonly<Record<string, string>> = {
   '〝': '〞〟',
   '｢': '｣',
 };
-/** Ends that count where the usual one is missing, and no text in such marks stands within. */
+/** The ends that count where the usual one is missing, and no text in such marks stands within. */
 const lastEnds: Readonly<Record<string, { ends: string; within: string }>> = {
   '"': { ends: '”', within: '“„”' },
   "'": { ends: '’', within: '‘‚’' },
@@ -42,16 +42,16 @@ const escapes: Readonly<Record<string, string>> = {
   '\\': '\\',
   '\n': '',
 };
-/** Characters of a name in quotes, and of white space, that are looked ahead. */
+/** The most characters of a name in quotes, and of white space, that are read ahead. */
 const mostAhead = 200;
 
-/** What it costs to undo an escape, or to find that a mark ends nothing, in characters that are read. */
+/** The cost of undoing an escape, or of finding that a mark ends nothing, in characters that are read. */
 const stepsOfMark = 10;
 
-/** What a quotation mark that was left out, or not escaped, is judged by. */
+/** The place of a quotation mark that was left out, or not escaped. It decides how the mark is judged. */
 export type Place = 'name' | 'member' | 'item';
 
-/** `cut`: the text ends before it does, or an escape of it was cut. */
+/** A text in quotation marks. `cut`: the text ends before the closing mark, or an escape of it was cut. */
 export type Quoted = { text: string; end: number } | { cut: 'a string' | 'a name' | 'an escape' };
 
 export function isQuote(char: string | undefined): boolean {
@@ -82,8 +82,9 @@ export function readQuoted(text: string, start: number, place: Place, steps: Ste
 }
 
 /**
- * @param endOf  where the string ends that has come to a place, after its mark; negative: the same, but the text from
- *               there on, back to that many characters, is none of the string; null: it goes on; Infinity: never
+ * @param endOf  returns the place where the string ends that has come to a place, after its mark; negative: the same,
+ *   but the text from there on, back to that many characters, does not belong to the string; null: it goes on;
+ *   Infinity: it never ends
  */
 function readUpTo(
   text: string,
@@ -112,7 +113,7 @@ function readUpTo(
       continue;
     }
     const code = text.charCodeAt(at);
-    // Letters, digits, spaces and signs that are no quotation mark: nearly all of what is read.
+    // Letters, digits, spaces and signs that are no quotation mark are nearly all of the text.
     if (code !== 34 && code !== 39 && code !== 96 && code < 0x80) continue;
     const ended = endOf(at);
     if (ended === null) {
@@ -130,7 +131,10 @@ function readUpTo(
   return { cut: place === 'name' ? 'a name' : 'a string' };
 }
 
-/** null: the code of a character was cut. What is no escape stands for itself, as in `C:\dir` or `\d+`. */
+/**
+ * Reads an escape; null: the code of a character was cut. A sequence that is no escape stands for itself, as in
+ * `C:\dir` or `\d+`.
+ */
 function escapeAt(text: string, at: number): { text: string; end: number } | null {
   const letter = text[at + 1] as string;
   if (letter === 'u' || letter === 'x') {
@@ -148,7 +152,7 @@ function escapeAt(text: string, at: number): { text: string; end: number } | nul
   return { text: isQuote(letter) ? letter : `\\${letter}`, end: at + 2 };
 }
 
-/** Where a string ends that has come to `at`; null: what stands there is part of the string. */
+/** Returns the place where a string ends that has come to `at`; null: the character there is part of the string. */
 function endAt(
   text: string,
   start: number,
@@ -171,7 +175,7 @@ function endAt(
   return { end: cutAt, cutAt };
 }
 
-/** Whether what follows a mark is what may follow a string. */
+/** true: the character after a mark may follow a string. */
 function isFollowed(text: string, end: number, next: number, place: Place, steps: Steps): boolean {
   const char = text[next];
   if (char === undefined || '}]｝］)'.includes(char)) return true;
@@ -186,7 +190,7 @@ function isFollowed(text: string, end: number, next: number, place: Place, steps
     : hasNewLine(text, end, next) && isBareName(text, next, steps);
 }
 
-/** Whether what follows a comma is a name, or an item. */
+/** true: the text after a comma is a name, or an item. */
 function mayGoOn(text: string, at: number, place: Place, steps: Steps): boolean {
   const char = text[at];
   if (char === undefined || '}]｝］),{'.includes(char) || isComment(text, at) || text.startsWith('...', at))
@@ -207,7 +211,7 @@ export function isComment(text: string, at: number): boolean {
   return code === 35 || (code === 60 && text.startsWith('<!--', at));
 }
 
-/** Whether a name in quotes and its colon stand there. A name that the text cuts counts as well. */
+/** true: a name in quotes and its colon stand there. A name that the text cuts counts as well. */
 function isNameAt(text: string, at: number, steps: Steps): boolean {
   const ends = endsOf[text[at] as string] as string;
   for (let end = at + 1; end < at + mostAhead; end++) {
@@ -250,7 +254,7 @@ function lastBefore(text: string, from: number, start: number, steps: Steps): nu
   return at;
 }
 
-/** White space, also of other scripts, and what is not seen. */
+/** true: a character is white space, also of other scripts, or is invisible. */
 export function isSpace(code: number): boolean {
   if (code <= 32) return true;
   if (code < 0xa0) return code === 0x7f;

@@ -4,33 +4,33 @@ import { fieldsOf, type Guide, itemsOf } from './schema-guide.ts';
 import { type Steps, spend } from './steps.ts';
 import { wordOf } from './words.ts';
 
-/** Why a text could not be read: it ends too early, or it is no JSON at all. */
+/** The reason why a text could not be read: it ends too early, or it is no JSON at all. */
 export type Unread =
   | { cut: 'a string' | 'a name' | 'an escape' | 'a word' | 'a number' | 'a member' | 'a comment' }
   | 'no JSON'
   | 'too deep';
 
-/** What was read of a text that need not be JSON to the letter. */
+/** The result of reading a text that need not be JSON to the letter. */
 export interface Reading {
   tree: JsonTree;
-  /** Where it begins and ends in the text. */
+  /** The places where it begins and ends in the text. */
   start: number;
   end: number;
-  /** Brackets that were put where none stood, or left out. */
+  /** The number of brackets that were put where none stood, or left out. */
   brackets: number;
-  /** Whether a text without quotation marks counts as a string. */
+  /** true: a text without quotation marks counts as a string. */
   hasBareText: boolean;
-  /** Whether null stands for what JSON has no word for, such as NaN. */
+  /** true: null stands for a value that JSON has no word for, such as NaN. */
   hasStandIn: boolean;
 }
 
-/** What it costs to begin, in characters that are read. */
+/** The cost of the beginning, in characters that are read. */
 const stepsOfReading = 60;
-/** What it costs to make a value, or to take a bracket off. */
+/** The cost of making a value, or of taking a bracket off. */
 const stepsOfValue = 10;
 /** The reader pauses after so many steps. */
 const stepsOfPause = 60_000;
-/** A text without quotation marks is no longer than this. */
+/** The most characters of a text without quotation marks. */
 const mostBare = 500;
 
 const closers: Readonly<Record<string, string>> = { '}': '{', '｝': '{', ']': '[', '］': '[', ')': '(' };
@@ -39,18 +39,18 @@ const openers: Readonly<Record<string, '{' | '[' | '('>> = { '{': '{', '｛': '{
 interface Frame {
   opener: '{' | '[' | '(';
   node: JsonObject | JsonList;
-  /** Puts a value in the place of the node: what stands in `Decimal("1.2")` is the string alone. */
+  /** Puts a value in the place of the node: for `Decimal("1.2")`, the string alone. */
   replace: ((value: JsonTree) => void) | null;
   guide: Guide | null;
 }
 
 /**
  * Reads the JSON that begins at a place, as models write it: with comments, without quotation marks, with brackets left
- * out. Nothing is added that the text does not say: where it ends within a string, a number, a word or a member, it is
- * not read.
- * Pauses now and then, so that others have their turn.
+ * out. Adds nothing that the text does not say: a text that ends within a string, a number, a word or a member is not
+ * read. Pauses now and then, so that other work has its turn.
  * @param guide    where brackets are missing, a member goes to the object that has one of this name; null: to the last
- * @param implied  the text begins with the first name; the bracket before it is missing
+ *   object
+ * @param implied  true: the text begins with the first name; the bracket before it is missing
  */
 export function* readLoose(
   text: string,
@@ -75,7 +75,7 @@ export function* readLoose(
     return code === 96 ? text.startsWith('```', at) : code === 60 && !isComment(text, at);
   }
 
-  /** Goes on to what is no white space and no comment. */
+  /** Goes on to the next character that is no white space and no comment. */
   function skip(): void {
     const from = at;
     for (; at < text.length; at++) {
@@ -137,7 +137,7 @@ export function* readLoose(
       const before = at;
       skip();
       if (text[at] !== '+') {
-        // What is white space at the end of the text is none of the string.
+        // White space at the end of the text does not belong to the string.
         at = before;
         return { kind: 'string', text: parts.join('') };
       }
@@ -147,7 +147,7 @@ export function* readLoose(
       if (!isQuote(text[at])) return fail('no JSON');
     }
   }
-  /** A number, a word, or a text without quotation marks. */
+  /** Reads a number, a word, or a text without quotation marks. */
   function bare(put: (value: JsonTree) => void, of: Guide | null): JsonTree | null {
     const from = at;
     while (at < text.length && at - from <= mostBare && !isBareEnd(from)) at++;
@@ -195,7 +195,7 @@ export function* readLoose(
     }
   }
 
-  /** A closing bracket: of the last bracket, of an earlier one, or of none. */
+  /** Reads a closing bracket: of the last bracket, of an earlier one, or of none. */
   function readCloser(opener: string): void {
     at++;
     spend(steps, stack.length);
@@ -208,7 +208,7 @@ export function* readLoose(
     if (depth === 0 && goesOnAfterRoot()) brackets++;
     else close();
   }
-  /** Whether a closing bracket that would end all is one too many: a further member follows. */
+  /** true: a closing bracket that would end everything is one too many. A further member follows. */
   function goesOnAfterRoot(): boolean {
     if (stack[0]?.opener !== '{') return false;
     const before = at;
@@ -228,7 +228,7 @@ export function* readLoose(
     return goesOn;
   }
 
-  /** A name and its value. */
+  /** Reads a name and its value. */
   function readMember(): void {
     const opener = openers[text[at] as string];
     if (opener !== undefined) {
@@ -273,7 +273,10 @@ export function* readLoose(
       frame.guide === null ? null : (fieldsOf(frame.guide, steps)?.get(name) ?? null),
     );
   }
-  /** Where a member belongs: in the last object, or in the one around it that the schema gives such a member. */
+  /**
+   * Returns the object that a member belongs to: the last one, or the one around it that the schema gives such a
+   * member.
+   */
   function frameFor(name: string): Frame {
     const last = stack.at(-1) as Frame;
     if (last.guide === null || fieldsOf(last.guide, steps)?.has(name) !== false) return last;

@@ -8,18 +8,18 @@ import { heal, readJson } from './heal.ts';
 import { Uncheckable, type Wrong, wrongIn } from './schema-check.ts';
 import { OutOfSteps, type Steps } from './steps.ts';
 
-/** A model that is told more would not do more. */
+/** The most faults that are named: a model that is told more would not do more. */
 const mostNamed = 10;
 
-/** What keeps a text from being what was asked for. */
+/** The faults of a text. */
 interface Verdict {
-  /** In words, for the model that wrote the text. */
+  /** The faults in words, for the model that wrote the text. */
   told: string[];
-  /** Of which kinds: keywords of the schema, or `not_json`. Nothing that the model wrote. */
+  /** The kinds of faults: keywords of the schema, or `not_json`. They hold nothing that the model wrote. */
   kinds: string[];
 }
 
-/** What a response is to be. */
+/** The form that was asked for. */
 export interface Asked {
   mode: 'json_schema' | 'json_object';
   schema: object | null;
@@ -31,8 +31,8 @@ export interface ReaskLimits {
 }
 
 /**
- * Generates, and where the response cannot be made what was asked for, generates once more: the model gets its response
- * and is told what is wrong with it. The second response counts where it is better.
+ * Generates, and where the response cannot be healed, generates once more: the model gets its response and its faults.
+ * The second response counts where it is better.
  */
 export async function generateTwice(
   generate: Generate,
@@ -60,7 +60,7 @@ export async function generateTwice(
   return isMet ? second : first;
 }
 
-/** The text of a response that has ended by itself; null: it is none that can be asked for again. */
+/** Returns the text of a response that has ended by itself; null: it cannot be asked for again. */
 function answerOf(response: ModelResponse, { maxChars }: ReaskLimits): string | null {
   if (response.kind === 'stream') return null;
   const [choice, ...others] = response.result.choices;
@@ -93,8 +93,8 @@ function stageOf({ mode }: Asked, summary: string, { kinds }: Verdict, fits: boo
 }
 
 /**
- * What keeps a text from being what was asked for, also after it was healed.
- * @returns null: nothing does, or it would take more steps than it may to tell
+ * Returns the faults of a text, also after it was healed.
+ * @returns null: there are none, or it would take more steps than it may to tell
  */
 async function judge(text: string, schema: object | null, maxSteps: number): Promise<Verdict | null> {
   const steps: Steps = { left: maxSteps };

@@ -1,24 +1,24 @@
 import { isObject, type Loose } from '../../base/values.ts';
 import { type Steps, spend } from './steps.ts';
 
-/** What of a value is not of a schema. */
+/** A part of a value that does not fit a schema. */
 export interface Wrong {
-  /** Names and numbers from the outside in, joined by `/`; the whole where there is none. */
+  /** The names and numbers from the outside in, joined by `/`; `the whole` for the complete value. */
   path: string;
   keyword: string;
   what: string;
 }
 
-/** Says that a schema holds what is not checked here, or nothing that can be checked. */
+/** The error of a schema that holds parts that are not checked here, or nothing that can be checked. */
 export class Uncheckable extends Error {
   override name = 'Uncheckable';
 }
 
 /** Keywords that would change the result, and are not known here. */
 const unknown = ['$dynamicRef', '$recursiveRef', 'unevaluatedProperties', 'unevaluatedItems', 'dependencies'];
-/** Schemas within each other, references among them. */
+/** The most schemas within each other, references among them. */
 const maxDepth = 1_000;
-/** What one look at a schema costs, in characters that are read. */
+/** The cost of one look at a schema, in characters that are read. */
 const stepsOfLook = 8;
 
 interface Place {
@@ -29,13 +29,13 @@ interface Place {
 interface Run {
   root: Loose;
   steps: Steps;
-  /** null: the first that is wrong ends the check. */
+  /** The faults that were found; null: the first one ends the check. */
   wrong: Wrong[] | null;
   referred: Map<string, unknown>;
 }
 
 /**
- * Whether a value is of a JSON Schema (2020-12) that a caller wrote. `pattern`, `patternProperties`, `format` and
+ * Tells whether a value fits a JSON Schema (2020-12) that a caller wrote. `pattern`, `patternProperties`, `format` and
  * `uniqueItems` are not checked: a caller could write one whose check takes for ever. Every look at a schema, every
  * member and every item is a step.
  * @throws OutOfSteps; Uncheckable
@@ -44,7 +44,7 @@ export function fitsSchema(value: unknown, schema: object, steps: Steps): boolea
   return isOf(value, schema, null, 0, { root: schema as Loose, steps, wrong: null, referred: new Map() });
 }
 
-/** What of a value is not of a schema. @throws OutOfSteps; Uncheckable */
+/** Returns the parts of a value that do not fit a schema. @throws OutOfSteps; Uncheckable */
 export function wrongIn(value: unknown, schema: object, steps: Steps): Wrong[] {
   const wrong: Wrong[] = [];
   isOf(value, schema, null, 0, { root: schema as Loose, steps, wrong, referred: new Map() });
@@ -81,7 +81,7 @@ function isWrong({ wrong, steps }: Run, place: Place | null, keyword: string, wh
   return false;
 }
 
-/** Without what a list of checks says wrong. */
+/** Runs checks without noting the faults that they find. */
 function quiet<Result>(run: Run, check: () => Result): Result {
   const { wrong } = run;
   run.wrong = null;
@@ -134,7 +134,7 @@ function isSame(one: unknown, other: unknown, steps: Steps): boolean {
   );
 }
 
-/** References, and schemas that are put together. */
+/** Checks references, and schemas that are put together. */
 function isComposed(value: unknown, schema: Loose, place: Place | null, run: Run, within: Within): boolean {
   let fits = true;
   if (typeof schema.$ref === 'string') fits = within(value, referred(schema.$ref, run), place);
@@ -177,7 +177,7 @@ function unescaped(part: string): string {
   try {
     return decodeURIComponent(plain);
   } catch {
-    // It holds a percent sign that escapes nothing.
+    // The text holds a percent sign that escapes nothing.
     return plain;
   }
 }
@@ -206,7 +206,7 @@ function isMultiple(value: number, divisor: number): boolean {
 function hasLength(value: string, { minLength, maxLength }: Loose, place: Place | null, run: Run): boolean {
   if (typeof minLength !== 'number' && typeof maxLength !== 'number') return true;
   spend(run.steps, value.length);
-  // A character that takes two units is one.
+  // A character of two units counts as one.
   let length = value.length;
   for (let at = 0; at < value.length; at++)
     if ((value.charCodeAt(at) & 0xfc00) === 0xdc00 && isPair(value, at)) length--;
@@ -253,7 +253,7 @@ function hasMembers(value: Loose, schema: Loose, place: Place | null, run: Run, 
     if (!fits && run.wrong === null) return false;
     const at = { outer: place, name };
     if (isDeclared(name)) fits = within(value[name], (properties as Loose)[name], at) && fits;
-    // Which names a pattern allows is not checked.
+    // The names that a pattern allows are not checked.
     else if (additionalProperties !== undefined && schema.patternProperties === undefined)
       fits = within(value[name], additionalProperties, at) && fits;
     if (propertyNames !== undefined) fits = within(name, propertyNames, at) && fits;

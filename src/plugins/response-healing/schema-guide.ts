@@ -1,18 +1,18 @@
 import { isObject, type Loose } from '../../base/values.ts';
 import { type Steps, spend } from './steps.ts';
 
-/** A place in a schema, with the whole of which references speak. */
+/** A place in a schema, with the complete schema that references refer to. */
 export interface Guide {
   schema: Loose;
   root: unknown;
 }
 
-/** References that are followed one after the other. */
+/** The most references that are followed one after the other. */
 const mostReferences = 16;
 
 const fields = new WeakMap<Loose, ReadonlyMap<string, Guide | null>>();
 
-/** null: what stands there says nothing. */
+/** @returns null: the place in the schema says nothing */
 export function guideOf(schema: unknown, root: unknown, steps: Steps): Guide | null {
   let found = schema;
   for (let count = 0; isObject(found) && typeof found.$ref === 'string'; count++) {
@@ -23,7 +23,7 @@ export function guideOf(schema: unknown, root: unknown, steps: Steps): Guide | n
   return isObject(found) ? { schema: found, root } : null;
 }
 
-/** What `#/$defs/name` and the like stand for. */
+/** Returns the schema that `#/$defs/name` and the like stand for. */
 function pointed(ref: string, root: unknown): unknown {
   let found: unknown = root;
   for (const part of ref.split('/').slice(1)) {
@@ -34,7 +34,7 @@ function pointed(ref: string, root: unknown): unknown {
   return found;
 }
 
-/** The members that a schema names; null: it names none. Made once for each schema. */
+/** Returns the members that a schema names; null: it names none. Made once for each schema. */
 export function fieldsOf({ schema, root }: Guide, steps: Steps): ReadonlyMap<string, Guide | null> | null {
   if (!isObject(schema.properties)) return null;
   const known = fields.get(schema.properties);
@@ -48,7 +48,7 @@ export function fieldsOf({ schema, root }: Guide, steps: Steps): ReadonlyMap<str
   return made;
 }
 
-/** What the items of a list are; null: the schema does not say. */
+/** Returns the schema of the items of a list; null: the schema does not say. */
 export function itemsOf({ schema, root }: Guide, steps: Steps): Guide | null {
   return isObject(schema.items) ? guideOf(schema.items, root, steps) : null;
 }

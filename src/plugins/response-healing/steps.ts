@@ -1,9 +1,12 @@
-/** Work that may still be done for one response. Steps are counted, not timed: the same text always ends the same way. */
+/**
+ * The work that may still be done for one response. Steps are counted, not timed: the same text always ends the same
+ * way.
+ */
 export interface Steps {
   left: number;
 }
 
-/** Says that a response would take more work than it may. */
+/** The error of a response that would take more work than it may. */
 export class OutOfSteps extends Error {
   override name = 'OutOfSteps';
 }

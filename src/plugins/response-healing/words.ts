@@ -1,4 +1,4 @@
-/** What other languages write for the words of JSON. JSON has no other word than null for the last four. */
+/** The words that other languages write for the words of JSON. JSON has no other word than null for the last four. */
 const words: ReadonlyMap<string, string> = new Map([
   ['true', 'true'],
   ['false', 'false'],
@@ -17,13 +17,13 @@ const hex = /^([+-]?)(0[xX][\da-fA-F]+)$/;
 export interface Word {
   /** The word of JSON; null: the text is none of the words and numbers. */
   raw: string | null;
-  /** Whether null stands for what JSON has no word for, such as NaN. */
+  /** true: null stands for a value that JSON has no word for, such as NaN. */
   isStandIn: boolean;
-  /** Whether the text is the beginning of a word of JSON. */
+  /** true: the text is the beginning of a word of JSON. */
   isCut: boolean;
 }
 
-/** What a text without quotes says. */
+/** Returns the meaning of a text without quotes. */
 export function wordOf(text: string): Word {
   if (strictNumber.test(text)) return { raw: text, isStandIn: false, isCut: false };
   const plain = text.toLowerCase().replace(/^[+-](?=inf|nan)/, '');
@@ -36,7 +36,10 @@ function isBeginning(plain: string): boolean {
   return plain !== '' && [...words.keys()].some((word) => word.startsWith(plain));
 }
 
-/** A number in the syntax of JSON, digit for digit; null: the text is none, or may be read in two ways, such as 010. */
+/**
+ * Reads a number in the syntax of JSON, digit for digit; null: the text is none, or may be read in two ways, such as
+ * 010.
+ */
 function numberOf(text: string): string | null {
   const based = hex.exec(text);
   if (based !== null) return `${based[1] === '-' ? '-' : ''}${BigInt(based[2] as string)}`;

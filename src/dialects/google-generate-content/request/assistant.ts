@@ -9,7 +9,7 @@ import { type EarlierReasoning, earlierReasoning, imageId, textParts } from '../
 import type { Drop } from './generation-config.ts';
 import { encodePart } from './media.ts';
 
-/** Arguments that nest deeper are sent as text. */
+/** The most depth of arguments; deeper ones are sent as text. */
 const maxDepth = 64;
 
 /**
@@ -18,7 +18,7 @@ const maxDepth = 64;
  */
 const noSignature = 'skip_thought_signature_validator';
 
-/** The parts of an earlier response: thoughts, text, images, calls. */
+/** Encodes the parts of an earlier response: thoughts, text, images, calls. */
 export function encodeAssistant(
   message: AssistantMessage,
   path: string,
@@ -27,7 +27,7 @@ export function encodeAssistant(
   drop: Drop,
 ): Loose[] {
   const { content, refusal, images = [], tool_calls: calls = [] } = message;
-  // A refusal is what the model said.
+  // A refusal is the text of the model.
   const text = contentText(content) || refusal || '';
   const earlier = earlierReasoning(message, text.length, drop);
   const parts = [...earlier.thoughts, ...encodeContent(content, text, path, earlier, quirks, drop)];
@@ -42,7 +42,7 @@ export function encodeAssistant(
     if (at === 0 && isUnsigned) part.thoughtSignature = noSignature;
     parts.push(part);
   });
-  // A content without parts is refused, an empty text is not.
+  // Google refuses a content without parts, but takes an empty text.
   return parts.length === 0 ? [{ text: '' }] : parts;
 }
 
@@ -68,7 +68,10 @@ function encodeCall({ id, function: { name, arguments: text } }: ToolCall, { cal
   return { ...(callIds === false ? {} : { id }), name, args: argumentsOf(text) };
 }
 
-/** Google takes an object only. What a model got wrong is passed on as it is, so that the model can see it. */
+/**
+ * Returns the arguments as an object, which Google takes. A text that is no object is passed on as it is, so that the
+ * model can see its mistake.
+ */
 function argumentsOf(text: string): Loose {
   if (text.trim() === '') return {};
   try {

@@ -5,15 +5,15 @@ import type { ModelFamily } from '../model-family.ts';
 import type { GoogleQuirks } from '../quirks.ts';
 import { thinkingConfig } from './thinking.ts';
 
-/** Is told each field that is left out. */
+/** Receives the path of each field that is left out. */
 export type Drop = (path: string) => void;
 
-/** Fields that nobody knows pass into the gateway. Google would refuse them. */
+/** Lists the fields that nobody knows, which pass into the gateway. Google would refuse them. */
 export function dropOthers(value: object, known: ReadonlySet<string>, path: string, drop: Drop): void {
   for (const field in value) if (!known.has(field) && (value as Loose)[field] !== null) drop(`${path}.${field}`);
 }
 
-/** Fields of a request under the names that Google has for them. */
+/** The fields of a request, with Google's names for them. */
 const sampling = [
   ['temperature', 'temperature'],
   ['top_p', 'topP'],
@@ -22,11 +22,11 @@ const sampling = [
 ] as const;
 const penalties: readonly string[] = ['presence_penalty', 'frequency_penalty'];
 
-/** Seeds are integers of 32 bits. */
+/** The largest seed: seeds are integers of 32 bits. */
 const largestSeed = 2 ** 31 - 1;
 
 /**
- * All that steers generation but the form of structured output.
+ * Encodes everything that steers generation but the form of structured output.
  * @see https://ai.google.dev/api/generate-content "GenerationConfig"
  */
 export function generationConfig(request: ChatRequest, family: ModelFamily, quirks: GoogleQuirks, drop: Drop): Loose {
@@ -51,7 +51,7 @@ export function generationConfig(request: ChatRequest, family: ModelFamily, quir
   return config;
 }
 
-/** How many responses are asked for. */
+/** Returns the number of responses that are asked for. */
 export function choicesOf(request: ChatRequest): number {
   const { n } = request as Loose;
   if (n === undefined || n === null) return 1;
@@ -60,7 +60,7 @@ export function choicesOf(request: ChatRequest): number {
 }
 
 function addWhole(config: Loose, { top_k: topK, seed }: ChatRequest, drop: Drop): void {
-  // Elsewhere 0 or -1 stand for no limit, which Google has no number for.
+  // The values 0 and -1 stand for no limit elsewhere. Google has no number for that.
   if (typeof topK === 'number') {
     if (topK >= 1) config.topK = topK;
     else drop('top_k');
@@ -78,7 +78,7 @@ function addLogprobs(config: Loose, { logprobs, top_logprobs: top }: ChatRequest
   } else if (typeof top === 'number') drop('top_logprobs');
 }
 
-/** What the response consists of besides text. */
+/** Encodes the kinds of output besides text. */
 function addOutput(config: Loose, request: ChatRequest, drop: Drop): void {
   const { modalities, image_config: image, audio } = request as ChatRequest & { audio?: unknown };
   if (modalities && modalities.length > 0) config.responseModalities = modalities.map((one) => one.toUpperCase());
@@ -96,7 +96,7 @@ function addOutput(config: Loose, request: ChatRequest, drop: Drop): void {
   for (const name of Object.keys(audio)) {
     if (name === 'voice' && typeof audio.voice === 'string')
       config.speechConfig = { voiceConfig: { prebuiltVoiceConfig: { voiceName: audio.voice } } };
-    // Sound comes as 16-bit samples, whatever else is asked for.
+    // Sound always comes as 16-bit samples.
     else if (name !== 'format' || audio.format !== 'pcm16') drop(`audio.${name}`);
   }
 }

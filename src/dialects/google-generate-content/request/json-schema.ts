@@ -6,13 +6,13 @@ const inner: ReadonlySet<string> = new Set(['items', 'prefixItems', 'additionalP
 const named: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions']);
 
 /**
- * A schema in the keywords that Google knows. It ignores those that it does not know, so that a `const`, by which
- * variants are told apart, has to become an `enum` of one value.
+ * Returns a schema in the keywords that Google knows. Google ignores the others, so a `const`, by which variants are
+ * told apart, becomes an `enum` of one value.
  * @see https://ai.google.dev/gemini-api/docs/structured-output "JSON Schema support"
  */
 export function googleSchema(schema: unknown): unknown {
   if (!isObject(schema)) return Array.isArray(schema) ? schemasOf(schema) : schema;
-  // Most parts of a large schema stay as they are: a copy takes several times as long as a look.
+  // Nearly all parts of a large schema stay as they are, and copying them takes several times as long as reading them.
   let copy: Loose | null = null;
   for (const key in schema) {
     const value = schema[key];

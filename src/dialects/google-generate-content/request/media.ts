@@ -37,8 +37,8 @@ const types: Readonly<Record<string, string>> = {
 };
 
 /**
- * One part of a message's content.
- * @throws UpstreamError `unsupported` for what Google cannot be given
+ * Encodes one part of a message's content.
+ * @throws UpstreamError `unsupported` for a part that Google cannot be given
  * @see https://ai.google.dev/api/caching#Part
  */
 export function encodePart(part: ContentPart, path: string, quirks: GoogleQuirks, drop: Drop): Loose {
@@ -48,7 +48,7 @@ export function encodePart(part: ContentPart, path: string, quirks: GoogleQuirks
       return { text: part.text };
     case 'image_url': {
       const { url, detail } = part.image_url;
-      // One setting for all media of a request is all there is.
+      // Google has only one setting for all media of a request.
       if (detail !== undefined && detail !== 'auto') drop('messages[].content[].image_url.detail');
       return encodeUrl(url, 'image/jpeg', `${path}.image_url.url`, quirks);
     }
@@ -70,7 +70,7 @@ export function encodePart(part: ContentPart, path: string, quirks: GoogleQuirks
   }
 }
 
-/** @param usual  the media type where neither the address nor the data says it */
+/** @param usual  the media type where neither the address nor the data names it */
 function encodeUrl(url: string, usual: string, path: string, { cloudStorage }: GoogleQuirks): Loose {
   const data = readDataUrl(url);
   if (data !== null) return { inlineData: { mimeType: data.mediaType, data: data.base64 } };
@@ -79,7 +79,7 @@ function encodeUrl(url: string, usual: string, path: string, { cloudStorage }: G
   return { fileData: { fileUri: url, mimeType: typeOf(extensionOf(url)) ?? usual } };
 }
 
-/** Google wants to be told the type of what is at an address. */
+/** Returns the media type of a file at an address: Google wants to be told. */
 function typeOf(extension: string): string | undefined {
   return Object.hasOwn(types, extension) ? types[extension] : undefined;
 }

@@ -11,7 +11,7 @@ import { encodePart } from './media.ts';
 
 type Content = { role: 'user' | 'model'; parts: Loose[] };
 
-/** Those that are carried, or of which it is said elsewhere that they are not. */
+/** The fields that are carried, or that other code lists where they are not. */
 const messageFields: ReadonlySet<string> = new Set([
   'role',
   'content',
@@ -31,8 +31,8 @@ export interface EncodedMessages {
 }
 
 /**
- * Builds the contents. Whatever the system and the developer say goes into the system instruction, wherever it stands:
- * as a user's text it would lose its authority. Contents of one role in a row become one, as Google wants the results
+ * Builds the contents. The messages of the system and the developer go into the system instruction from every place: as
+ * a user's text they would lose their authority. Contents of one role in a row become one, as Google wants the results
  * of all calls in one content.
  * @param instruction  added to the system instruction; null: nothing is
  * @throws UpstreamError `unsupported` for parts and results that Google cannot be given
@@ -47,7 +47,7 @@ export function encodeMessages(
 ): EncodedMessages {
   const system: Loose[] = [];
   const contents: Content[] = [];
-  /** By the id of the call. Some servers use an id again in a later turn. */
+  /** The names of tools, by the id of the call. Some servers use an id again in a later turn. */
   const called = calledTools();
   const add = (role: Content['role'], parts: Loose[]) => {
     const last = contents.at(-1);
@@ -77,7 +77,7 @@ export function encodeMessages(
   return withSystem(system, contents, family);
 }
 
-/** Results in a row, in the order of their calls: a provider that takes no ids goes by it. */
+/** Returns results in a row in the order of their calls, which a provider that takes no ids needs. */
 function inOrderOfCalls(messages: readonly ChatMessage[]): { message: ChatMessage; at: number }[] {
   const ordered = messages.map((message, at) => ({ message, at }));
   let places = new Map<string, number>();
@@ -95,7 +95,7 @@ function inOrderOfCalls(messages: readonly ChatMessage[]): { message: ChatMessag
   return ordered;
 }
 
-/** Gemma takes no system instruction, and no model takes a request without contents. */
+/** Adds the system instruction. Gemma takes none, and no model takes a request without contents. */
 function withSystem(system: Loose[], contents: Content[], { isGemma }: ModelFamily): EncodedMessages {
   if (system.length === 0) return { contents };
   const [first, ...others] = contents;
@@ -117,7 +117,7 @@ function encodeTexts(
     : content.map((part, at) => encodePart(part, `${path}.content[${at}]`, quirks, drop));
 }
 
-/** A result names the function, which the caller's message does not: it refers to the call. */
+/** Encodes a result with the name of its function, which the caller's message does not have: it refers to the call. */
 function encodeToolResult(
   { content, tool_call_id: id }: ToolMessage,
   path: string,
@@ -140,7 +140,7 @@ function encodeToolResult(
       if (part.type !== 'text') media.push(encoded);
     });
   if (media.length === 0) return [{ functionResponse: result }];
-  // Older models take media beside the result only.
+  // Older models take media only beside the result.
   return isGemini3(family)
     ? [{ functionResponse: { ...result, parts: media } }]
     : [{ functionResponse: result }, ...media];

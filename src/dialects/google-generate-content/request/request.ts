@@ -9,7 +9,7 @@ import { encodeMessages } from './messages.ts';
 import { encodeFormat } from './structured-output.ts';
 import { encodeTools } from './tools.ts';
 
-/** Fields that this dialect reads. It says itself where it leaves one of them out. */
+/** Fields that this dialect reads. Its code lists a field of them that it leaves out. */
 const readFields = [
   'messages',
   'max_tokens',
@@ -53,7 +53,7 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
   const family = familyOf(upstreamModel);
   const format = encodeFormat(taken, family, drop);
   const tools = encodeTools(format.hidesTools ? { ...taken, tools: [] } : taken, format.tool, family, drop);
-  // Of an empty literal V8 makes no old objects: see `Sent` in pipeline/attempt/outgoing.ts.
+  // V8 makes no old objects of an empty literal: see `Sent` in pipeline/attempt/outgoing.ts.
   const payload: Loose = {};
   const { contents, systemInstruction } = encodeMessages(taken.messages, format.instruction, family, quirks, drop);
   payload.contents = contents;
@@ -82,7 +82,7 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
   };
 }
 
-/** A tuned model has another collection in its name than `models`. */
+/** Returns the path of a model. A tuned model has another collection in its name than `models`. */
 function pathOf(model: string): string {
   const segments = model.split('/').map(encodeURIComponent);
   return segments.length === 1 ? `models/${segments[0]}` : segments.join('/');
@@ -99,7 +99,7 @@ function withoutRefused(request: ChatRequest, refused: readonly string[] | undef
 }
 
 /**
- * @returns the headers that say the tier to Vertex AI
+ * @returns the headers that tell the tier to Vertex AI
  * @see https://ai.google.dev/gemini-api/docs/flex-inference
  * @see https://docs.cloud.google.com/vertex-ai/generative-ai/docs/priority-paygo
  */
@@ -112,7 +112,7 @@ function addServiceTier(
   if (tier === undefined || tier === null || tier === 'auto') return {};
   if (tier === 'scale') drop('service_tier');
   else if (place !== 'header') payload.serviceTier = tier === 'default' ? 'standard' : tier;
-  // There, the standard tier has no name.
+  // The standard tier has no name there.
   else if (tier !== 'default') return { 'x-vertex-ai-llm-shared-request-type': tier };
   return {};
 }

@@ -8,7 +8,7 @@ import type { Drop } from './generation-config.ts';
 import { googleSchema } from './json-schema.ts';
 import { isFunction } from './tools.ts';
 
-/** How a response of a form is asked for. */
+/** The way in which a response of a form is asked for. */
 export interface EncodedFormat {
   /** Absent: no form was asked for, or it has no effect. */
   how?: StructuredOutput;
@@ -16,7 +16,7 @@ export interface EncodedFormat {
   config: Loose;
   /** The declaration of the tool whose arguments are the response. */
   tool: Loose | null;
-  /** Added to the system instruction. */
+  /** The text that is added to the system instruction. */
   instruction: string | null;
   /** true: the tools of the request are left out, since none may be called. */
   hidesTools: boolean;
@@ -25,7 +25,7 @@ export interface EncodedFormat {
 const nothing: EncodedFormat = { config: {}, tool: null, instruction: null, hidesTools: false };
 
 /**
- * Asks for JSON in Google's own words. Models before Gemini 3 refuse them beside tools: these are given one more tool,
+ * Asks for JSON in Google's own words. Models before Gemini 3 refuse them beside tools: these models get one more tool,
  * which takes the response, or are asked in the prompt.
  * @see https://ai.google.dev/gemini-api/docs/structured-output
  */
@@ -46,7 +46,7 @@ export function encodeFormat(request: ChatRequest, family: ModelFamily, drop: Dr
     }
     return { ...nothing, how: 'native', config, hidesTools: hasTools && choice === 'none' && !isGemini3(family) };
   }
-  // The model must call one of the caller's tools, so that there is no response of a form.
+  // The model must call one of the caller's tools, so there is no response of a form.
   if (choice === 'required' || isObject(choice)) {
     drop('response_format');
     return nothing;

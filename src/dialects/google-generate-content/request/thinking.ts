@@ -7,9 +7,9 @@ import { isGemini3, type ModelFamily } from '../model-family.ts';
 const usualMaxOutput = 65_536;
 
 /**
- * How much the model thinks, and that it tells its thoughts: as a level from Gemini 3 on, as a budget of tokens in
- * Gemini 2.5. `maxOutputTokens` limits thoughts and response together.
- * @param drop  is told of what the model has no setting for
+ * Makes the setting that tells the model how much to think, and to show its thoughts: a level from Gemini 3 on, a
+ * budget of tokens in Gemini 2.5. `maxOutputTokens` limits thoughts and response together.
+ * @param drop  receives the fields that the model has no setting for
  * @see https://ai.google.dev/gemini-api/docs/thinking
  */
 export function thinkingConfig(
@@ -26,7 +26,7 @@ export function thinkingConfig(
   const dropAmount = () => drop((short ?? null) === null ? 'reasoning' : 'reasoning_effort');
   const isOff = amount !== null && 'effort' in amount && amount.effort === 'none';
   if (family.isGemma || family.generation < 2.5 || (family.isImage && family.generation < 3)) {
-    // What does not think has nothing to switch off.
+    // A model that does not think has nothing to switch off.
     if (!isOff) dropAmount();
     return null;
   }
@@ -46,13 +46,13 @@ export function thinkingConfig(
   return config;
 }
 
-/** Of Gemini 2.5. */
+/** Returns the limits of budgets of Gemini 2.5. */
 function budgets({ isPro, isLite }: ModelFamily): { least: number; most: number } {
   if (isPro) return { least: 128, most: 32_768 };
   return { least: isLite ? 512 : 1, most: 24_576 };
 }
 
-/** Only small models take `MINIMAL`, and the first large one took no `MEDIUM`. */
+/** Returns the level of an effort. Only small models take `MINIMAL`, and the first large one took no `MEDIUM`. */
 function levelOf(effort: ReasoningEffort, { isPro, isLite, generation }: ModelFamily): string {
   const takesMinimal = isLite || (!isPro && generation < 3.7);
   if (effort === 'none' || effort === 'minimal') return takesMinimal ? 'MINIMAL' : 'LOW';

@@ -17,7 +17,7 @@ export interface EncodedTools {
 }
 
 /**
- * Declares the tools and says which of them the model may or must call.
+ * Declares the tools, and tells which of them the model may or must call.
  * @param output  the tool by which structured output is asked for: some tool must then be called
  * @see https://ai.google.dev/gemini-api/docs/function-calling
  */
@@ -54,7 +54,7 @@ export function encodeTools(request: ChatRequest, output: Loose | null, family: 
   };
 }
 
-/** How Google searches cannot be told: it only may, or may not. */
+/** true: the request asks for a search. Google cannot be told how to search: it only may, or may not. */
 function asksForSearch(request: ChatRequest, family: ModelFamily, drop: Drop): boolean {
   const options = searchOptionsOf(request, drop);
   if (options === null) return false;
@@ -80,7 +80,10 @@ function declarationOf(tool: FunctionTool, drop: Drop): Loose {
   return declaration;
 }
 
-/** In the mode `VALIDATED` the model may respond with text, and calls follow their schema exactly. */
+/**
+ * Returns the mode of calls. In the mode `VALIDATED` the model may respond with text, and calls follow their schema
+ * exactly.
+ */
 function callingConfig(choice: ChatRequest['tool_choice'], isStrict: boolean): Loose | null {
   if (choice === 'none') return { mode: 'NONE' };
   if (choice === 'required') return { mode: 'ANY' };
@@ -92,7 +95,7 @@ function callingConfig(choice: ChatRequest['tool_choice'], isStrict: boolean): L
   throw unsupported('tool_choice', 'none, auto, required or a function');
 }
 
-/** Some of the tools, of which one may or must be called. */
+/** Returns the mode where only some of the tools may or must be called. */
 function allowedOf(allowed: unknown): Loose {
   const { mode, tools } = isObject(allowed) ? allowed : {};
   const names = (Array.isArray(tools) ? tools : []).map((tool) => {

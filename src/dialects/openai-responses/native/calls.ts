@@ -7,7 +7,7 @@ export interface NativeCalls {
   own(item: Loose): Loose;
 }
 
-/** @param messages  all of them: a result is read by the call that it is of */
+/** @param messages  all messages: a result is read by its call */
 export function nativeCalls(messages: readonly ChatMessage[], { callForms }: Native): NativeCalls {
   const kinds = new Map<unknown, CallForm['kind']>();
   for (const message of messages) {
@@ -52,7 +52,7 @@ function inputOf(read: Loose | null, text: unknown): unknown {
   return typeof read?.input === 'string' ? read.input : text;
 }
 
-/** null: the model wrote no object. */
+/** @returns null: the model wrote no object */
 function readArguments(text: unknown): Loose | null {
   try {
     const read: unknown = JSON.parse(String(text));

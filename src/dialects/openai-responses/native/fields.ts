@@ -4,7 +4,7 @@ import type { Dropped } from '../dropped.ts';
 
 /**
  * Fields that only Responses have, and that name nothing that an account has stored. Others, such as `prompt`, could
- * name what is anybody's who uses the operator's key.
+ * name the property of anybody who uses the operator's key.
  */
 const passed: readonly string[] = [
   'truncation',
@@ -13,10 +13,10 @@ const passed: readonly string[] = [
   'context_management',
   'client_metadata',
 ];
-/** What the provider writes by itself for it is paid for as output, and no largest output limits it. */
+/** The fields that cost money: the provider's own output for them is paid for, and no largest output limits it. */
 const costly: readonly string[] = ['context_management'];
 
-/** Adds the fields that a chat request has no place for. Those that the request itself has are there already. */
+/** Adds the fields that a chat request has no place for. Fields that the request itself has are there already. */
 export function passNativeFields({ fields }: Native, payload: Loose, isLimited: boolean, dropped: Dropped): void {
   for (const key of Object.keys(fields)) {
     const value = fields[key];

@@ -11,10 +11,10 @@ import type { NativeTools } from './tools.ts';
 
 /** The conversation of a Responses request, for a provider that speaks Responses. */
 export interface NativeInput {
-  /** null: there are none, or a plugin has changed them; then they are among the items. */
+  /** The instructions; null: there are none, or a plugin has changed them; then they are among the items. */
   instructions: string | null;
   input: Loose[];
-  /** Whether an item of the caller's is among the input. */
+  /** true: an item of the caller's is among the input. */
   isSent(item: NativeObject): boolean;
 }
 
@@ -22,15 +22,15 @@ export interface NativeInputOptions {
   quirks: ResponsesQuirks;
   dropped: Dropped;
   tools: NativeTools;
-  /** Only the tokens of the request are paid for. */
+  /** true: only the tokens of the request are paid for. */
   isLimited: boolean;
   /** true: the provider compacts by itself, and is not asked the closing question. */
   compacts: boolean;
 }
 
 /**
- * The items that the messages were made of, as the caller wrote them. A message that a plugin has put in the place of
- * another is encoded as in a chat request.
+ * Encodes the items that the messages were made of, as the caller wrote them. A message that a plugin has put in the
+ * place of another is encoded as in a chat request.
  */
 export function encodeNativeInput(
   messages: readonly ChatMessage[],
@@ -67,24 +67,27 @@ export function encodeNativeInput(
 }
 
 /**
- * Whether a message, which asks for a summary, was made of the item that asks for a compaction. A provider that does not
- * compact gets the message; so does any where money is limited: the cost of the item could not be held.
+ * true: a message, which asks for a summary, was made of the item that asks for a compaction. A provider that does not
+ * compact gets the message; so does every provider where money is limited: the cost of the item could not be held.
  */
 function isTrigger(items: readonly NativeObject[] | null): boolean {
   return items?.length === 1 && items[0]?.type === 'compaction_trigger';
 }
 
 /**
- * Items that record what ran in a container, or at a server with the account's rights. Their ids could name those of
+ * Items that record the actions in a container, or at a server with the account's rights. Their ids could name those of
  * anybody who uses the operator's key.
  */
 const ofAccount =
   /^(?:code_interpreter_call|(?:shell_call|computer_call)(?:_output)?|mcp_\w+|program|program_output|[\w-]+:[\w-]+)$/;
 
-/** What of an item goes to the provider; null: nothing. @throws UpstreamError for one that must not be ignored */
+/**
+ * Returns the parts of an item that go to the provider; null: none. @throws UpstreamError for an item that must not be
+ * ignored
+ */
 function passable(item: NativeObject, { dropped, tools, quirks, isLimited }: NativeInputOptions): Loose | null {
   const { type } = item;
-  // What is stored is of whoever stored it, and everybody who uses the operator's key could name it.
+  // A stored item belongs to the caller that stored it, and everybody who uses the operator's key could name it.
   if (type === 'item_reference') throw unsupported('input[].item_reference', 'the item itself');
   if (type === 'compaction_trigger' && isLimited)
     throw unsupported('input[].compaction_trigger', 'no compaction at the provider where money is limited');
@@ -101,8 +104,8 @@ function passable(item: NativeObject, { dropped, tools, quirks, isLimited }: Nat
 }
 
 /**
- * Client libraries send back an item with every field that they know as null, and with what they themselves read from
- * its text. Providers refuse both.
+ * Returns an item without unset fields. Client libraries send back an item with every field that they know as null, and
+ * with fields that they themselves read from its text. Providers refuse both.
  */
 function withoutUnset(item: NativeObject): NativeObject {
   const { content } = item;
@@ -120,7 +123,7 @@ function isUnsetIn(holder: Loose): (name: string) => boolean {
   return (name) => isUnset(holder, name);
 }
 
-/** Providers send these as null themselves. `call_id: null` says that the provider ran a search. */
+/** Fields that providers send as null themselves. `call_id: null` says that the provider ran a search. */
 const takenAsNull: ReadonlySet<string> = new Set(['content', 'encrypted_content', 'call_id']);
 
 function isUnset(holder: Loose, name: string): boolean {
@@ -131,7 +134,7 @@ function isEmptyList(value: unknown): boolean {
   return !Array.isArray(value) || value.length === 0;
 }
 
-/** `cache_control` is a word of gateways, which a provider refuses. */
+/** Returns an item without marks: `cache_control` is a word of gateways, which a provider refuses. */
 function withoutMarks(item: NativeObject, { cacheBreakpoints }: ResponsesQuirks, dropped: Dropped): Loose {
   const { content } = item;
   if (!Array.isArray(content) || !content.some(isMarked)) return item;

@@ -5,23 +5,24 @@ import type { ChatTool } from '../../../schema/chat/chat.ts';
 import type { Dropped } from '../dropped.ts';
 import { encodeToolChoice, encodeTools } from '../tools.ts';
 
-/** How the tools of a Responses request go to a provider that speaks Responses. */
+/** The tools of a Responses request, in the form for a provider that speaks Responses. */
 export interface NativeTools {
-  /** The tools of the request. */
+  /** Returns the tools of the request. */
   list(tools: readonly ChatTool[], isSent: (item: NativeObject) => boolean): Loose[];
-  /** Tools as the caller wrote them, in the request or in an item. */
+  /** Returns tools as the caller wrote them, in the request or in an item. */
   allowed(tools: readonly unknown[], place: string): unknown[];
-  /** undefined: none is sent. */
+  /** Returns the choice of a tool; undefined: none is sent. */
   choice(asked: unknown, hasTools: boolean): unknown;
 }
 
-/** What the client runs itself: it costs no more than its tokens. */
+/** The tools that the client runs itself: they cost no more than their tokens. */
 const ofClient: readonly unknown[] = ['function', 'custom', 'namespace', 'local_shell'];
 /** Items that bring tools in: their tools are sent with them. */
 const bringers: readonly unknown[] = ['additional_tools', 'tool_search_output'];
 
 /**
- * @param isLimited  only the tokens of the request are paid for: the provider's own tools, which cost more, are left out
+ * @param isLimited  true: only the tokens of the request are paid for, so the provider's own tools, which cost more,
+ *   are left out
  */
 export function nativeTools(native: Native, isLimited: boolean, dropped: Dropped): NativeTools {
   const hasNoSearch = isLimited && native.hostedTools.some(({ type }) => type === 'tool_search');
@@ -30,7 +31,9 @@ export function nativeTools(native: Native, isLimited: boolean, dropped: Dropped
     return !isLimited || (isObject(tool) && isOfClient(tool));
   }
 
-  /** Without marks of the gateway's own, and, where nothing can load a tool later, as one that is there at once. */
+  /**
+   * Returns a tool without marks of the gateway's own, and without `defer_loading` where nothing can load a tool later.
+   */
   function asSent(tool: unknown): unknown {
     if (!isObject(tool)) return tool;
     const taken = hasNoSearch ? ['cache_control', 'defer_loading'] : ['cache_control'];
@@ -71,7 +74,7 @@ export function nativeTools(native: Native, isLimited: boolean, dropped: Dropped
   };
 }
 
-/** What is left of a choice without the provider's own tools; undefined: nothing. */
+/** Returns the rest of a choice without the provider's own tools; undefined: nothing is left. */
 function allowedChoice(own: unknown, hasTools: boolean): unknown {
   if (!isObject(own)) return own === 'required' && !hasTools ? undefined : own;
   if (own.type !== 'allowed_tools') return ofClient.includes(own.type) ? own : undefined;

@@ -1,19 +1,19 @@
-/** No model reads or writes this much in one call; a larger count is a mistake of the provider. */
+/** The most tokens that a model reads or writes in one call; a larger count is a mistake of the provider. */
 const implausibleTokens = 100_000_000;
-/** Nor does one search the web more often. */
+/** The most searches of the web in one response; a larger count is a mistake as well. */
 export const implausibleSearches = 1_000;
 
-/** A count of tokens: a plausible non-negative integer, else null. */
+/** Reads a count of tokens: a plausible non-negative integer, else null. */
 export function tokenCount(value: unknown): number | null {
   return countUpTo(implausibleTokens, value);
 }
 
-/** A count of tokens that is left out where it is 0. null: nonsense. */
+/** Reads a count of tokens that is left out where it is 0. null: nonsense. */
 export function tokensOrZero(value: unknown): number | null {
   return value === undefined || value === null ? 0 : tokenCount(value);
 }
 
-/** A count of searches of the web, else null. */
+/** Reads a count of searches of the web, else null. */
 export function searchCount(value: unknown): number | null {
   return countUpTo(implausibleSearches, value);
 }

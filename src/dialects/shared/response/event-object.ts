@@ -2,10 +2,10 @@ import { JsonError, parseJson } from '../../../base/json.ts';
 import { isObject, type Loose } from '../../../base/values.ts';
 import { badResponse } from '../values.ts';
 
-/** An event that nests deeper is none of a chat. */
+/** The usual depth limit of an event; a deeper one is none of a chat. */
 const usualDepth = 64;
 
-/** Reads the object that an event of a stream is. @throws UpstreamError bad_response */
+/** Reads the object of an event of a stream. @throws UpstreamError bad_response */
 export function eventObject(data: string, maxDepth = usualDepth): Loose {
   let event: unknown;
   try {

@@ -1,15 +1,15 @@
 import type { FinishReason } from '../../../schema/chat/chat.ts';
 
 /**
- * Says why a response ended, in our word for the provider's. A word nobody knows means an ordinary end.
- * @param calledTools  whether the caller has calls to run; the call of a tool that stands for structured output is none
+ * Returns the reason why a response ended, in our word for the provider's. A word nobody knows means an ordinary end.
+ * @param calledTools  true: the caller has calls to run; the call of a tool that stands for structured output is none
  */
 export type FinishReasonOf = (native: string, calledTools: boolean) => FinishReason;
 
 /**
  * Makes the mapping of a dialect. An ordinary end is `tool_calls` where tools were called, and `tool_calls` an ordinary
  * end where none were.
- * @param table  ours by the provider's word
+ * @param table  our words by the provider's word
  */
 export function finishReasons(table: Readonly<Record<string, FinishReason>>): FinishReasonOf {
   const reasons = new Map(Object.entries(table));

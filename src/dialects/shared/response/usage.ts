@@ -2,26 +2,26 @@ import type { Usage } from '../../../schema/chat/chat.ts';
 
 /** The tokens of a response, as a dialect has read them. */
 export interface Counts {
-  /** All tokens of the prompt: those of a cache, and what tools added, are among them. */
+  /** The tokens of the prompt, with those of a cache and those that tools added. */
   prompt: number;
-  /** All tokens of the response, with its reasoning. */
+  /** The tokens of the response, with its reasoning. */
   completion: number;
-  /** Of the prompt: read from a cache. */
+  /** The tokens of the prompt that were read from a cache. */
   cached: number;
-  /** Of the prompt: written to a cache, and of these what is kept for long. Default 0. */
+  /** The tokens of the prompt that were written to a cache, and the part of them that is kept for long. Default 0. */
   written?: number;
   writtenForHour?: number;
   writtenForHalfDay?: number;
-  /** Of the completion. null: the provider does not say. */
+  /** The tokens of the completion that are reasoning. null: the provider does not report them. */
   reasoning: number | null;
-  /** Of the prompt and of the completion: further parts, by our names, such as `audio_tokens`. */
+  /** Further parts of the prompt and of the completion, by our names, such as `audio_tokens`. */
   ofPrompt?: Readonly<Record<string, number>>;
   ofCompletion?: Readonly<Record<string, number>>;
   /** Searches of the web that the provider charges. Default 0. */
   searches?: number;
 }
 
-/** Usage in our wire shape. No part is more than its whole; of the parts, those that are 0 are left out. */
+/** Makes usage in our wire shape. No part is more than its total; parts that are 0 are left out. */
 export function usageOf(counts: Counts): Usage {
   const { prompt, completion, reasoning, searches = 0 } = counts;
   const read: Record<string, number> = { cached_tokens: Math.min(counts.cached, prompt) };

@@ -2,11 +2,11 @@ import { startOf } from './annotations.ts';
 import type { TextPart } from './message.ts';
 
 /**
- * The texts of a response, for annotations: chat says where in the content of the message an annotation stands, which
- * may be in one of several texts here.
+ * The texts of a response, for annotations. A chat annotation has a place in the content of the message, which may be
+ * in one of several texts here.
  */
 export class AnnotatedTexts {
-  /** In the order of their `start`. */
+  /** The texts, in the order of their `start`. */
   readonly #parts: TextPart[] = [];
   /** Annotations that came before their text, or after it had ended. */
   #pending: unknown[] = [];
@@ -26,14 +26,14 @@ export class AnnotatedTexts {
     else part.item.annotate(part, annotation);
   }
 
-  /** Adds to a text what found none. */
+  /** Adds to a text the annotations that found none. */
   release(part: TextPart): void {
     const pending = this.#pending;
     this.#pending = [];
     for (const one of pending) part.item.annotate(part, one);
   }
 
-  /** The text that holds a place of the content; the last one where there is no place. */
+  /** Returns the text that holds a place of the content; the last one where there is no place. */
   #partAt(place: number | null): TextPart | undefined {
     const parts = this.#parts;
     if (place === null) return parts.at(-1);

@@ -1,7 +1,7 @@
 import { isObject, type Loose, without } from '../../../base/values.ts';
 
 /**
- * Where in the content of the message an annotation begins.
+ * Returns the place in the content of the message where an annotation begins.
  * @returns null: it is about no particular place
  */
 export function startOf(annotation: unknown): number | null {
@@ -10,10 +10,11 @@ export function startOf(annotation: unknown): number | null {
 }
 
 /**
- * An annotation of a chat message, as Responses writes it: flat, and with places in the text of its part. Fields that
- * only some providers have stay. Where an annotation is about no particular place of the text, both places are 0.
- * @param partStart  where the text of the part begins in the content of the chat message
- * @returns null: nothing that a client could read
+ * Returns an annotation of a chat message, as Responses writes it: flat, and with places in the text of its part.
+ * Fields that only some providers have stay. Where an annotation is about no particular place of the text, both places
+ * are 0.
+ * @param partStart  the place in the content of the chat message where the text of the part begins
+ * @returns null: it holds nothing that a client could read
  */
 export function flatAnnotation(annotation: unknown, partStart: number): Loose | null {
   if (!isObject(annotation) || typeof annotation.type !== 'string') return null;
@@ -61,7 +62,10 @@ function textOf(...values: unknown[]): string {
   return values.find((value): value is string => typeof value === 'string') ?? '';
 }
 
-/** Chat nests the fields below a key of its own. Some providers write them flat there, too. */
+/**
+ * Returns the fields of an annotation. Chat nests the fields below a key of its own; some providers write them flat
+ * there, too.
+ */
 function fieldsOf(annotation: unknown): Loose {
   if (!isObject(annotation)) return {};
   const nested = annotation.type === 'url_citation' || annotation.type === 'file' ? annotation[nest(annotation)] : null;

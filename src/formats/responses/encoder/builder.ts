@@ -37,17 +37,17 @@ export class OutputBuilder {
   readonly #items: OutputItem[] = [];
   /** Index of the first item that is open. */
   #firstOpen = 0;
-  /** The message or the reasoning that goes on. */
+  /** The message or the reasoning item that is still open. */
   #current: MessageItem | ReasoningItem | null = null;
   /**
-   * The item that was written last: it is the one that is not complete, where the response is not. null: none, or a call
-   * that is not announced yet.
+   * The item that was written last. If the response is not complete, this item is the one that is not complete. null:
+   * none, or a call that is not announced yet.
    */
   #latest: OutputItem | null = null;
   readonly #calls: OpenCalls;
   readonly #native = new Map<number, NativeOutput>();
   readonly #texts = new AnnotatedTexts();
-  /** Characters of the content of the chat message. */
+  /** The number of characters of the content of the chat message. */
   #contentLength = 0;
 
   constructor(sink: EventSink, options: BuilderOptions) {
@@ -110,7 +110,7 @@ export class OutputBuilder {
     this.#begin((index) => new ImageItem(this.#sink, index, this.#options.ids.item('ig', index), url));
   }
 
-  /** The item before ends, and the new one is announced. */
+  /** Ends the item before, and announces the new one. */
   #begin<Item extends OutputItem>(make: (index: number) => Item): Item {
     const before = this.#current;
     this.#current = null;
@@ -132,7 +132,7 @@ export class OutputBuilder {
     let item = this.#native.get(native.index);
     if (item === undefined) {
       const callId = delta.tool_calls?.[0]?.id;
-      // A tool of the gateway runs between two responses of the model: what was said before has ended.
+      // A tool of the gateway runs between two responses of the model: the items before it have ended.
       const begin = native.index < 0 ? this.#begin.bind(this) : this.#append.bind(this);
       item = begin<NativeOutput>((index) => nativeOutput(this.#sink, this.#options.ids, index, native, callId));
       this.#native.set(native.index, item);
@@ -169,7 +169,7 @@ export class OutputBuilder {
     }
   }
 
-  /** The response is complete. What was cut by a limit or a filter is marked as such. */
+  /** Ends the response. An item that was cut by a limit or a filter is marked as such. */
   finish(reason: FinishReason | null): void {
     const before = this.#latest;
     const latestCall = this.#calls.finish();
@@ -181,12 +181,12 @@ export class OutputBuilder {
     this.#firstOpen = this.#items.length;
   }
 
-  /** Citations of a text that has ended, or of none, stand in a message of their own. */
+  /** Puts citations of a text that has ended, or of no text, into a message of their own. */
   #citeAtEnd(): void {
     this.#texts.release(this.#textOf(this.#message()));
   }
 
-  /** The response broke: nothing more is said of what is not complete. */
+  /** Ends a response that broke: no event says that its open items are complete. */
   abandon(): void {
     for (const item of this.#items.slice(this.#firstOpen)) {
       if (item.isOver) item.close(item.outcome);
@@ -204,8 +204,8 @@ export class OutputBuilder {
 }
 
 /**
- * What the model thought, once: servers that write `reasoning_details` repeat their text in `reasoning`. Where the
- * details hold only what is encrypted, the text stands in `reasoning` alone.
+ * Returns the thoughts of the model, once: servers that write `reasoning_details` repeat their text in `reasoning`.
+ * Where the details hold only encrypted parts, the text stands in `reasoning` alone.
  */
 function thoughtsOf(reasoning: unknown, details: readonly ReasoningDetail[] = []): readonly ReasoningDetail[] {
   const said = details.filter((detail) => textIn(detail) || detail.type === 'reasoning.encrypted' || isSigned(detail));

@@ -3,7 +3,7 @@ import { type InputDecoder, inputDecoder } from './custom-input.ts';
 import type { EventSink } from './events.ts';
 import { OutputItem } from './item.ts';
 
-/** Who is called, as the client knows it. */
+/** The function that is called, as the client knows it. */
 export interface Called {
   callId: string;
   name: string;
@@ -58,7 +58,7 @@ export class CustomCallItem extends OutputItem {
   readonly #decoder: InputDecoder | null;
   #input = '';
 
-  /** @param isJson  what is added is JSON, with the input in it; else the input itself */
+  /** @param isJson  true: the added text is JSON, with the input in it; false: it is the input itself */
   constructor(sink: EventSink, index: number, id: string, called: Called, isJson: boolean) {
     super(sink, index, id);
     this.#called = called;

@@ -29,7 +29,7 @@ interface OpenCall {
  */
 export class OpenCalls {
   readonly #calls = new Map<number, OpenCall>();
-  /** Begun, not announced, and nothing has followed them yet. */
+  /** The calls that have begun, are not announced, and that nothing has followed yet. */
   #waiting: OpenCall[] = [];
   #latest: OpenCall | null = null;
   readonly #forms: ReadonlyMap<string, CallForm>;
@@ -74,7 +74,7 @@ export class OpenCalls {
     return call;
   }
 
-  /** Something else begins. Announces the calls before it as far as they are known, so that the order is kept. */
+  /** Announces the calls so far, as far as they are known, because something else begins: so the order is kept. */
   settle(): void {
     if (this.#waiting.length === 0) return;
     const waiting = this.#waiting;
@@ -87,8 +87,8 @@ export class OpenCalls {
   }
 
   /**
-   * The response is complete: announces the rest.
-   * @returns the item of the latest fragment; null: there is none, or it is whole
+   * Announces the rest: the response is complete.
+   * @returns the item of the latest fragment; null: there is none, or it is complete
    */
   finish(): OutputItem | null {
     this.#waiting = [];
@@ -97,7 +97,7 @@ export class OpenCalls {
     return this.#latest?.item ?? null;
   }
 
-  /** Whether only the complete arguments make an item. */
+  /** true: only the complete arguments make an item. */
   #isWhole({ name }: OpenCall): boolean {
     const kind = this.#forms.get(name)?.kind;
     return kind === 'local_shell' || kind === 'tool_search';
@@ -116,7 +116,7 @@ export class OpenCalls {
   }
 
   #announce(call: OpenCall): void {
-    // First of all: placing an item announces the calls that wait.
+    // This comes first: placing an item announces the calls that wait.
     call.isPlaced = true;
     const form = this.#forms.get(call.name);
     const isFunction = form === undefined || form.kind === 'function';
@@ -143,7 +143,7 @@ function isNamed({ id, name }: OpenCall): boolean {
   return id !== null && name !== '';
 }
 
-/** null: the call has another form, or its arguments are not of it. */
+/** @returns null: the call has another form, or its arguments do not fit it */
 function wholeFields(form: CallForm | undefined, text: string): (Loose & { prefix: string }) | null {
   if (form?.kind !== 'local_shell' && form?.kind !== 'tool_search') return null;
   const called = argumentsObject(text);

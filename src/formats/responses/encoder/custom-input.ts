@@ -1,11 +1,11 @@
 /**
  * Reads the input of a custom tool out of the arguments of a chat function, `{"input":"…"}`, while the model writes
- * them. What it returns adds up to the input.
+ * them. The returned texts add up to the input.
  */
 export interface InputDecoder {
-  /** More of the arguments, cut anywhere. @returns more of the input, possibly '' */
+  /** Adds more of the arguments, cut anywhere. @returns more of the input, possibly '' */
   push(text: string): string;
-  /** The arguments are complete. @returns the rest of the input */
+  /** Ends the arguments. @returns the rest of the input */
   end(): string;
 }
 
@@ -13,12 +13,12 @@ export interface InputDecoder {
  * - `opening`: nothing is decided, and nothing was returned
  * - `string`: inside of the value of `input`
  * - `raw`: no JSON object; the text itself is the input
- * - `over`: the value has ended; what follows is not of the input
+ * - `over`: the value has ended; the text behind it does not belong to the input
  */
 type State = 'opening' | 'string' | 'raw' | 'over';
 
 const opening = /^\s*\{\s*"input"\s*:\s*"/;
-/** What `opening` could still become. */
+/** The texts that may still begin an object with `input`. */
 const beginning = /^\s*(?:\{\s*(?:"(?:i(?:n(?:p(?:u(?:t(?:"\s*(?::\s*)?)?)?)?)?)?)?)?)?$/;
 const objectBegins = /^\s*\{/;
 const simpleEscapes: Readonly<Record<string, string>> = {
@@ -34,7 +34,10 @@ const simpleEscapes: Readonly<Record<string, string>> = {
 
 export function inputDecoder(): InputDecoder {
   let state: State = 'opening';
-  /** Of `opening`: all of it. Of `string`: an escape that is not complete, or the first half of a surrogate pair. */
+  /**
+   * The text that is held back. In `opening`: all of it. In `string`: an escape that is not complete, or the first half
+   * of a surrogate pair.
+   */
   let held = '';
   /** true: the beginning is of another form, which only the complete text tells. */
   let isOther = false;
@@ -88,7 +91,7 @@ export function inputDecoder(): InputDecoder {
     return withoutHalfPair(decoded);
   }
 
-  /** A client that joins bytes could not read half of a pair. */
+  /** Returns a text without half of a pair at its end: a client that joins bytes could not read it. */
   function withoutHalfPair(decoded: string): string {
     const last = decoded.charCodeAt(decoded.length - 1);
     if (last < 0xd800 || last > 0xdbff) return decoded;
@@ -109,7 +112,7 @@ export function inputDecoder(): InputDecoder {
   };
 }
 
-/** Where the next quote or backslash stands; the length where there is none. */
+/** Returns the place of the next quote or backslash; the length where there is none. */
 function nextMark(source: string, from: number): number {
   for (let at = from; at < source.length; at++) {
     const code = source.charCodeAt(at);
@@ -119,7 +122,7 @@ function nextMark(source: string, from: number): number {
 }
 
 /**
- * The escape at a backslash. One that JSON does not know stands for itself: models forget to double a backslash.
+ * Reads the escape at a backslash. One that JSON does not know stands for itself: models forget to double a backslash.
  * @returns null: its end has not come yet
  */
 function readEscape(source: string, at: number): { text: string; length: number } | null {
@@ -131,7 +134,7 @@ function readEscape(source: string, at: number): { text: string; length: number 
   return at + 2 + digits.length === source.length ? null : { text: '\\u', length: 2 };
 }
 
-/** The `input` of arguments that begin with another field; null: there is none. */
+/** Returns the `input` of arguments that begin with another field; null: there is none. */
 function inputIn(json: string): string | null {
   try {
     const parsed: unknown = JSON.parse(json);

@@ -1,6 +1,6 @@
 import type { ErrorBody } from '../../../schema/chat/envelope.ts';
 
-/** Of a response that failed. */
+/** The fields of a response that failed. */
 export interface ResponseFailure {
   error: { code: string; message: string };
   /** The gateway's own word, which is more precise. */
@@ -42,7 +42,7 @@ export function responseFailure({ message, metadata, type }: ErrorBody['error'])
 
 const retryTime = /try again in \d/i;
 
-/** Agents read the time to wait out of the message: there is no header any more. */
+/** Adds the time to wait to the message, where agents read it: there is no header any more. */
 function withRetryTime(message: string, metadata: ErrorBody['error']['metadata']): string {
   const waitMs = metadata?.retry_after_ms;
   if (typeof waitMs !== 'number' || !(waitMs >= 0) || retryTime.test(message)) return message;

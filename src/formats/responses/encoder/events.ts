@@ -1,17 +1,20 @@
 import type { Loose } from '../../../base/values.ts';
 
-/** Where the events of a response go. */
+/** The receiver of the events of a response. */
 export interface EventSink {
   emit(type: string, fields: Loose): void;
-  /** The constant beginning of the events with more of one text. */
+  /** Returns the constant beginning of the events with more of one text. */
   deltaHead(type: string, fields: Loose): string;
-  /** @param head  of `deltaHead` */
+  /** @param head  the result of `deltaHead` */
   delta(head: string, text: string): void;
-  /** An item is complete. @returns its JSON, to be written once more at the end; '' where no event goes anywhere */
+  /**
+   * Writes the end of an item. @returns its JSON, to be written once more at the end; '' where events are written
+   * nowhere
+   */
   itemDone(index: number, item: Loose): string;
 }
 
-/** For a response that is written as JSON. */
+/** The receiver of a response that is written as JSON: it takes no events. */
 export const nowhere: EventSink = {
   emit: () => undefined,
   deltaHead: () => '',
@@ -32,7 +35,10 @@ export class EventWriter implements EventSink {
     return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields }).slice(0, -1)},"delta":`;
   }
 
-  /** By far the most events are of this kind: all but the text and the number is serialised once. */
+  /**
+   * Writes more of a text. Nearly all events are of this kind, so everything but the text and the number is serialised
+   * once.
+   */
   delta(head: string, text: string): void {
     this.#frames += `${head}${JSON.stringify(text)},"sequence_number":${this.#sequence++}}\n\n`;
   }
@@ -43,12 +49,12 @@ export class EventWriter implements EventSink {
     return json;
   }
 
-  /** An event of the response itself. @param json  the response */
+  /** Writes an event of the response itself. @param json  the response */
   response(type: string, json: string): void {
     this.#wrap(type, `"response":${json}`);
   }
 
-  /** The frames since the last call. */
+  /** Returns the frames since the last call. */
   take(): string {
     const frames = this.#frames;
     this.#frames = '';

@@ -1,16 +1,16 @@
-/** Longer ids of a provider are replaced: each event of an item repeats its id. */
+/** The most characters of a provider's id. Longer ids are replaced: each event of an item repeats its id. */
 const maxLength = 1024;
 
-/** The ids in one response, each of which stands there once: clients tell items, and calls, apart by them. */
+/** The ids in one response, each used once: clients tell items, and calls, apart by them. */
 export interface ItemIds {
   /**
-   * The id of an item.
-   * @param prefix  of an id of ours, such as `msg`
+   * Returns the id of an item.
+   * @param prefix  the prefix of an id of ours, such as `msg`
    * @param index   the item's `output_index`
    * @param given   the provider's own id, which stays where it is usable
    */
   item(prefix: string, index: number, given?: unknown): string;
-  /** The `call_id` of a call: the given one where it is usable, else `call_<position>`. */
+  /** Returns the `call_id` of a call: the given one where it is usable, else `call_<position>`. */
   call(given: unknown, position: number): string;
 }
 

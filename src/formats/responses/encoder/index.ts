@@ -22,17 +22,19 @@ import {
 } from './response.ts';
 
 export interface ResponsesEncoderOptions {
-  /** Names the metadata field and the keep-alive comment. */
+  /** The brand, which names the metadata field and the keep-alive comment. */
   brand: string;
   /** The caller's body: a response repeats some of its fields. */
   request: ResponsesBody;
-  /** How calls of chat functions come back. */
+  /** The forms in which calls of chat functions come back. */
   callForms: Native['callForms'];
-  /** For `completed_at`. */
+  /** The clock, for `completed_at`. */
   clock: Pick<Clock, 'now'>;
 }
 
-/** The Responses wire: objects and events, made of chat results and chunks. Keeps state: one serves one call. */
+/**
+ * The Responses wire: objects and events, made of chat results and chunks. Keeps state: one encoder serves one call.
+ */
 export function responsesEncoder(options: ResponsesEncoderOptions): ResponseEncoder {
   const expected: Expected = { citations: citesByTools(options.request) };
   const stream = new ResponsesStream(options, expected);
@@ -52,9 +54,9 @@ export function responsesEncoder(options: ResponsesEncoderOptions): ResponseEnco
   };
 }
 
-/** What may still come of a response. */
+/** The parts of a response that may still come. */
 interface Expected {
-  /** true: citations of a text that has ended. */
+  /** true: citations of a text that has ended may come. */
   citations: boolean;
 }
 
@@ -95,12 +97,12 @@ function newBuilder(
   return new OutputBuilder(sink, { ids: itemIds(head.id), callForms, mayCiteLate: citations });
 }
 
-/** Whether a web search of the request, whoever makes it, may add citations when the text has ended. */
+/** true: a web search of the request, whoever makes it, may add citations when the text has ended. */
 function citesByTools({ tools }: ResponsesBody): boolean {
   return Array.isArray(tools) && tools.some(({ type }) => typeof type === 'string' && type.includes('web_search'));
 }
 
-/** @param error  of the choice, where the provider reported one after partial output */
+/** @param error  the error of the choice, where the provider reported one after partial output */
 function endState(
   { clock }: ResponsesEncoderOptions,
   reason: FinishReason | null,
@@ -192,7 +194,7 @@ class ResponsesStream {
   }
 }
 
-/** A complete message as one delta. */
+/** Returns a complete message as one delta. */
 function deltaOf(message: AssistantMessage): ChunkDelta {
   const { content, tool_calls: calls, ...fields } = message;
   return {

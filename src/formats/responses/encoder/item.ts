@@ -8,7 +8,7 @@ export abstract class OutputItem {
   /** true: nothing more will be added, and it may end as soon as those before it have. */
   isOver = false;
   isClosed = false;
-  /** Of an item that is over: whether its provider says that it was cut. */
+  /** `incomplete`: the provider says that the item, which is over, was cut. */
   outcome: 'completed' | 'incomplete' = 'completed';
   /** Fields that an upstream which speaks Responses gives an item beside those that are known here. */
   extra: Loose = {};
@@ -25,13 +25,13 @@ export abstract class OutputItem {
     this.id = id;
   }
 
-  /** The item as it stands. */
+  /** Returns the item with its content so far. */
   abstract toObject(): Loose;
 
   /** Ends the parts of the item. */
   protected abstract closeParts(): void;
 
-  /** The item as JSON; of a stream alone. */
+  /** Returns the item as JSON; only for a stream. */
   toJson(): string {
     return this.#json === '' ? JSON.stringify(this.toObject()) : this.#json;
   }
@@ -47,7 +47,7 @@ export abstract class OutputItem {
     this.#json = this.sink.itemDone(this.index, this.toObject());
   }
 
-  /** The response broke: the item stays as the client has it, and no event says that it is complete. */
+  /** Ends the item of a response that broke: it stays as the client has it, and no event says that it is complete. */
   abandon(): void {
     this.status = 'incomplete';
   }

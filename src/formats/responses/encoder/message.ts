@@ -4,7 +4,7 @@ import { OutputItem } from './item.ts';
 
 /** A text of a message, while it grows. */
 export class TextPart {
-  /** Where its text begins in the content of the chat message. */
+  /** The place where its text begins in the content of the chat message. */
   readonly start: number;
   readonly item: MessageItem;
   readonly number: number;
@@ -47,7 +47,7 @@ export class MessageItem extends OutputItem {
     const head = this.sink.deltaHead('response.output_text.delta', { ...place, logprobs: [] });
     const part = new TextPart(this, number, start, head);
     this.#text = part;
-    // A copy: the event must not change when the part does.
+    // The event gets a copy: it must not change when the part does.
     this.sink.emit('response.content_part.added', { ...place, part: { ...part.toObject() } });
     return part;
   }
@@ -68,7 +68,7 @@ export class MessageItem extends OutputItem {
     });
   }
 
-  /** @param start  where the text of the part begins, as the places of the annotation count */
+  /** @param start  the place where the text of the part begins, in the count of the annotation */
   annotate(part: TextPart, raw: unknown, start: number = part.start): void {
     const annotation = flatAnnotation(raw, start);
     if (annotation === null) return;
@@ -126,7 +126,7 @@ function isLogprob(entry: unknown): entry is Loose {
   return isObject(entry) && typeof entry.token === 'string' && typeof entry.logprob === 'number';
 }
 
-/** `bytes` is a list here: null is not allowed. */
+/** Returns a probability in the form of Responses. `bytes` is a list here: null is not allowed. */
 function logprobOf({ token, logprob, bytes, top_logprobs: top }: Loose): Loose {
   const others = Array.isArray(top) ? top.filter(isLogprob) : [];
   return {

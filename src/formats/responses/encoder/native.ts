@@ -26,8 +26,8 @@ export function describe(output: NativeOutput, { item, isDone }: NativeItem): vo
 }
 
 /**
- * The item that an upstream which speaks Responses has announced. It keeps its id and its fields.
- * @param callId  of the chat call, where the item has none
+ * Makes the item that an upstream which speaks Responses has announced. It keeps its id and its fields.
+ * @param callId  the id of the chat call, where the item has none
  */
 export function nativeOutput(
   sink: EventSink,

@@ -5,7 +5,7 @@ import { isResponsesFormat } from '../reasoning-format.ts';
 import type { EventSink } from './events.ts';
 import { OutputItem } from './item.ts';
 
-/** Formats that clients know. */
+/** The formats that clients know. */
 const knownFormats: readonly unknown[] = [
   'openai-responses-v1',
   'azure-openai-responses-v1',
@@ -16,16 +16,16 @@ const knownFormats: readonly unknown[] = [
 
 interface Part {
   readonly kind: 'summary' | 'content';
-  /** Of the details that it was made of. */
+  /** The type of the details that it was made of. */
   readonly source: ReasoningDetail['type'];
   readonly number: number;
-  /** `index` of the details that it was made of. */
+  /** The `index` of the details that it was made of. */
   readonly key: unknown;
   readonly head: string;
   text: string;
 }
 
-/** What a model thought: summaries, texts, and what only its provider can read. */
+/** The thoughts of a model: summaries, texts, and parts that only its provider can read. */
 export class ReasoningItem extends OutputItem {
   readonly #summary: Part[] = [];
   readonly #content: Part[] = [];
@@ -37,15 +37,13 @@ export class ReasoningItem extends OutputItem {
   #sealed: string | null = null;
   readonly #isNative: boolean;
 
-  /**
-   * @param isNative  the item is of an upstream that speaks Responses, which gets it back as it was
-   */
+  /** @param isNative  true: the item is from an upstream that speaks Responses, which gets it back as it was */
   constructor(sink: EventSink, index: number, id: string, isNative = false) {
     super(sink, index, id);
     this.#isNative = isNative;
   }
 
-  /** Whether a detail is of another item: what is encrypted ends an item, and another id begins one. */
+  /** true: a detail belongs to another item. An encrypted part ends an item, and another id begins one. */
   isFollowedBy(detail: ReasoningDetail): boolean {
     const last = this.#details.at(-1);
     if (last === undefined) return false;
@@ -64,8 +62,9 @@ export class ReasoningItem extends OutputItem {
   }
 
   /**
-   * Clients show the summary, and most of them nothing else. A thought that a provider of another wire format shows is
-   * shown there; what it was, `encrypted_content` knows. A provider that speaks Responses gets its own items as they were.
+   * Returns the kind of the part that a detail belongs to. Clients show the summary, and most of them nothing else. So
+   * the readable thought of a provider of another wire format is put there; `encrypted_content` keeps its real type. A
+   * provider that speaks Responses gets its own items as they were.
    */
   #kindOf({ format }: ReasoningDetail): Part['kind'] {
     return this.#isNative || isResponsesFormat(format) ? 'content' : 'summary';
@@ -136,7 +135,10 @@ export class ReasoningItem extends OutputItem {
     super.close(status);
   }
 
-  /** What the client sends back, so that the provider knows its own reasoning again; null: nothing is needed. */
+  /**
+   * Returns the text that the client sends back, so that the provider recognises its own reasoning; null: nothing is
+   * needed.
+   */
   #seal(): string | null {
     const sealed = this.#details.find((one) => one.type === 'reasoning.encrypted');
     const isOwn = this.#encrypted === 1 && this.#signatures === 0 && isResponsesFormat(sealed?.format);
@@ -169,7 +171,7 @@ function wirePart(kind: Part['kind'], text: string): Loose {
   return { type: kind === 'summary' ? 'summary_text' : 'reasoning_text', text };
 }
 
-/** Fields that are joined or equal in the fragments of one part. A fragment with others stays by itself. */
+/** Fields that are joined or equal in the fragments of one part. A fragment with other fields stays by itself. */
 const joinable: readonly string[] = ['type', 'id', 'index', 'format', 'text', 'summary', 'signature'];
 
 function isSamePart(last: ReasoningDetail, next: ReasoningDetail): boolean {

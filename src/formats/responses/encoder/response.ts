@@ -8,14 +8,14 @@ import { responsesUsage } from './usage.ts';
 /** The caller's body. */
 export type ResponsesBody = Readonly<Record<string, unknown>>;
 
-/** How far a response has come. */
+/** The state of a response. */
 export interface ResponseState {
   status: 'in_progress' | 'completed' | 'incomplete' | 'failed';
   /** Unix seconds; null: it is not complete. */
   completedAt: number | null;
   incompleteReason: string | null;
   failure: ResponseFailure | null;
-  /** The tier that served; null: the provider did not say. */
+  /** The tier that served; null: the provider named none. */
   serviceTier: string | null;
   end: Partial<ReportedEnd>;
 }
@@ -29,7 +29,7 @@ export const inProgress: ResponseState = {
   end: {},
 };
 
-/** Why a response is incomplete, by why it ended; null: it is complete. */
+/** Returns the reason why a response is incomplete, by its finish reason; null: it is complete. */
 export function incompleteReason(reason: FinishReason | null): string | null {
   if (reason === 'length') return 'max_output_tokens';
   return reason === 'content_filter' ? 'content_filter' : null;
@@ -58,7 +58,7 @@ const repeated: readonly (readonly [string, unknown])[] = [
   ['truncation', 'disabled'],
 ];
 
-/** What a response repeats of its request. */
+/** Returns the fields of the request that a response repeats. */
 export function echoOf(request: ResponsesBody): Loose {
   const echo: Loose = { previous_response_id: null, store: false };
   for (const [name, absent] of repeated) echo[name] = request[name] ?? absent;
@@ -72,7 +72,7 @@ export function echoOf(request: ResponsesBody): Loose {
   return echo;
 }
 
-/** A function with all fields that the interface demands of one. */
+/** Returns a function with all fields that the interface demands. */
 function inFull(tool: unknown): unknown {
   if (!isObject(tool) || tool.type !== 'function') return tool;
   return {
@@ -87,7 +87,7 @@ function isOfGateway(tool: unknown): boolean {
   return isObject(tool) && isServerTool(tool.type);
 }
 
-/** The fields before `output`. */
+/** Returns the fields before `output`. */
 export function headOf({ id, created, model }: ResponseHead, state: ResponseState): Loose {
   const { status, completedAt, incompleteReason: reason, failure } = state;
   return {
@@ -106,7 +106,7 @@ export function headOf({ id, created, model }: ResponseHead, state: ResponseStat
 const serviceTiers: readonly unknown[] = ['auto', 'default', 'flex', 'priority', 'scale'];
 
 /**
- * The fields behind `output`, without those of the request.
+ * Returns the fields behind `output`, without those of the request.
  * @param metadataField  such as `service_metadata`
  */
 export function tailOf(state: ResponseState, request: ResponsesBody, metadataField: string): Loose {

@@ -11,7 +11,9 @@ const renamed = [
   'cost_details',
 ] as const;
 
-/** Usage under the names of Responses. Both objects with details are there, known or not: clients require them. */
+/**
+ * Returns usage under the names of Responses. Both objects with details are there, known or not: clients require them.
+ */
 export function responsesUsage(usage: Usage): ResponsesUsage {
   return {
     input_tokens: usage.prompt_tokens,
@@ -42,7 +44,7 @@ function costDetails(details: Usage['cost_details']): Loose {
   };
 }
 
-/** The fields that are known: clients expect no null there. */
+/** Returns the fields that are known: clients expect no null there. */
 function known(fields: unknown): Loose {
   if (!isObject(fields)) return {};
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== undefined));

@@ -6,7 +6,7 @@ import { OutputItem } from './item.ts';
 export class WholeItem extends OutputItem {
   readonly #fields: Loose;
 
-  /** @param fields  all but `id` and `status` */
+  /** @param fields  all fields but `id` and `status` */
   constructor(sink: EventSink, index: number, id: string, fields: Loose) {
     super(sink, index, id);
     this.#fields = fields;
@@ -20,19 +20,19 @@ export class WholeItem extends OutputItem {
   }
 }
 
-/** The arguments of a call as an object; null: the model has not written one. */
+/** Reads the arguments of a call as an object; null: the model has not written one. */
 export function argumentsObject(text: string): Loose | null {
   try {
     const parsed: unknown = JSON.parse(text);
     return isObject(parsed) ? parsed : null;
   } catch {
-    // The client gets what the model wrote, as a call of a function.
+    // The client gets the text that the model wrote, as a call of a function.
     return null;
   }
 }
 
 /**
- * What a call of `local_shell` does.
+ * Returns the action of a call of `local_shell`.
  * @returns null: the arguments name no command
  */
 export function shellAction(called: Loose): Loose | null {
@@ -57,7 +57,7 @@ function textsIn(env: unknown): Loose {
 export class ImageItem extends OutputItem {
   readonly #image: Loose;
 
-  /** @param url  a data URL, or where the image is */
+  /** @param url  a data URL, or the address of the image */
   constructor(sink: EventSink, index: number, id: string, url: string) {
     super(sink, index, id);
     this.#image = imageOf(url);
@@ -83,7 +83,10 @@ export class ImageItem extends OutputItem {
 
 const imageData = /^data:image\/([a-z0-9.+-]{1,32})(?:;[^,;]{1,64})*;base64,/i;
 
-/** The reference has base64 in `result`. An image that is somewhere else is named by its address. */
+/**
+ * Returns the fields of an image. The reference has base64 in `result`. An image that is somewhere else is named by its
+ * address.
+ */
 function imageOf(url: string): Loose {
   const match = imageData.exec(url.slice(0, 256));
   return match === null ? { result: url } : { result: url.slice(match[0].length), output_format: match[1] };
@@ -94,7 +97,7 @@ const ofResponse =
   /^response\.(?:created|queued|in_progress|completed|incomplete|failed|cancelled|done|debug|error|output_item\.\w+)$/;
 const eventName = /^response\.[a-z0-9_.:]{1,100}$/;
 
-/** An item of an upstream that speaks Responses which a chat completion has no place for. It passes as it is. */
+/** An item of an upstream that speaks Responses for which a chat completion has no place. It is passed on as it is. */
 export class OpaqueItem extends OutputItem {
   #item: Readonly<Loose>;
 
@@ -103,7 +106,7 @@ export class OpaqueItem extends OutputItem {
     this.#item = item;
   }
 
-  /** The item as the upstream has it now. */
+  /** Takes over the item as the upstream has it now. */
   update(item: Readonly<Loose>): void {
     this.#item = item;
   }

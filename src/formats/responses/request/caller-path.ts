@@ -5,8 +5,8 @@ const inMessage = /^messages\[(\d+)\](?:\.content\[(\d+)\])?[^\s:]*/;
 const ofFormat = /^response_format[^\s:]*/;
 
 /**
- * The place in a Responses request that a place in the chat request was made of. Of what the model said in a row, the
- * last item is named.
+ * Returns the place in a Responses request that a place in the chat request was made of. For several items of the model
+ * in a row, the last one is named.
  */
 export function pathOf({ input, items, instructionsAt }: Native, { messages }: ChatRequest, path: string): string {
   return path

@@ -2,9 +2,9 @@
 const plainName = /^[\w$.-]{1,64}$/;
 const mostPaths = 64;
 
-/** Collects what of a Responses request only an upstream that speaks Responses gets: each path once. */
+/** Collects the parts of a Responses request that only an upstream that speaks Responses gets: each path once. */
 export interface Dropped {
-  /** @param name  what the caller wrote; left out of the path where it is no plain name */
+  /** @param name  the name that the caller wrote; left out of the path where it is no plain name */
   note(prefix: string, name?: string): void;
   list(): readonly string[];
 }

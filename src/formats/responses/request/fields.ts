@@ -15,7 +15,7 @@ const rewritten: ReadonlySet<string> = new Set([
   'reasoning',
   'include',
   'top_logprobs',
-  // Refused, or nothing is asked for.
+  // These are refused, or ask for nothing.
   'store',
   'previous_response_id',
   'conversation',
@@ -27,7 +27,7 @@ const rewritten: ReadonlySet<string> = new Set([
 
 /** Fields that a chat request has no place for, and the values that ask for what happens anyway. */
 const onlyHere: ReadonlyMap<string, readonly unknown[]> = new Map([
-  // What `auto` asks for is done by the plugin context-compression.
+  // The plugin context-compression does the work that `auto` asks for.
   ['truncation', ['disabled', 'auto']],
   ['max_tool_calls', []],
   ['context_management', []],
@@ -74,7 +74,7 @@ function convertText({ text }: ResponsesRequest, chat: Loose, dropped: Dropped):
   for (const key in others) if (others[key] !== null) dropped.note('text.', key);
 }
 
-/** The name and the schema stand one level lower in a chat request. */
+/** Converts the format of the text. The name and the schema stand one level lower in a chat request. */
 function formatOf(format: TextFormat, dropped: Dropped): ResponseFormat {
   if (format.type !== 'json_schema') return { type: format.type };
   const { type, name, description, schema, strict, ...others } = format;
@@ -102,11 +102,11 @@ function reasoningOf({ reasoning }: ResponsesRequest): ChatRequest['reasoning'] 
 const sealed = 'reasoning.encrypted_content';
 const logprobs = 'message.output_text.logprobs';
 
-/** @returns what only an upstream that speaks Responses can include */
+/** @returns the values that only an upstream that speaks Responses can include */
 function convertInclude({ include, top_logprobs: top }: ResponsesRequest, chat: Loose, dropped: Dropped): string[] {
   const further = new Set<string>();
   for (const name of include ?? []) {
-    // What a later turn needs of the reasoning is in every response.
+    // Every response holds the reasoning that a later turn needs.
     if (name === sealed) continue;
     if (name === logprobs) chat.logprobs = true;
     else {

@@ -10,8 +10,8 @@ import { convertToolChoice } from './tool-choice.ts';
 import { type ConvertedTools, convertTools } from './tools.ts';
 
 /**
- * Makes a chat request of a Responses request, with what a chat request has no place for.
- * @param request  as its schema, `responsesIssues` and `responsesContradictions` let it pass; is not changed
+ * Makes a chat request of a Responses request, with the parts that a chat request has no place for.
+ * @param request  checked by its schema, `responsesIssues` and `responsesContradictions`; is not changed
  */
 export function askOfResponses(request: ResponsesRequest): Ask {
   const dropped = createDropped();

@@ -50,14 +50,14 @@ const usualFields: ReadonlySet<string> = new Set([
   'encrypted_content',
   'signature',
   'format',
-  // What a client library read from `arguments`.
+  // A client library has read this from `arguments`.
   'parsed_arguments',
 ]);
 
 const summaryOpening = 'This is a summary of the conversation up to here, which it stands for:\n\n';
 
 /**
- * Makes chat messages of input items, in their order. What the model said, thought and called in a row becomes one
+ * Makes chat messages of input items, in their order. Texts, thoughts and calls of the model in a row become one
  * message. An item that no message holds goes with the next message, or with the last one.
  */
 export function convertItems(input: readonly InputItem[], names: ToolNames, dropped: Dropped): ConvertedItems {
@@ -66,7 +66,7 @@ export function convertItems(input: readonly InputItem[], names: ToolNames, drop
   const onlyNative: { path: string; expected: string }[] = [];
   const toolMedia: { path: string; modality: string }[] = [];
   let turn: Turn | null = null;
-  /** Items that go with the next message. */
+  /** The items that go with the next message. */
   let waiting: NativeObject[] = [];
 
   function push(message: ChatMessage, items: readonly NativeObject[]): void {
@@ -205,12 +205,12 @@ export function convertItems(input: readonly InputItem[], names: ToolNames, drop
   }
 }
 
-/** Whether the client ran the search. */
+/** true: the client ran the search. */
 function isOwnSearch({ execution, call_id: id }: SearchCallItem | SearchOutputItem): boolean {
   return execution !== 'server' && Boolean(id);
 }
 
-/** What the model is told of the tools that a search has found: their names, as it may call them. */
+/** Returns the text that tells the model which tools a search has found: their names, as it may call them. */
 function foundText(tools: readonly ResponsesTool[], names: ToolNames): string {
   const found: string[] = [];
   for (const { type, name, tools: members } of tools as readonly Record<string, unknown>[]) {
@@ -223,7 +223,7 @@ function foundText(tools: readonly ResponsesTool[], names: ToolNames): string {
   return JSON.stringify({ tools: found });
 }
 
-/** Lists what an item says and a chat message has no place for, such as `phase`. */
+/** Lists the fields of an item that a chat message has no place for, such as `phase`. */
 function noteFields(item: InputItem, dropped: Dropped): void {
   if (isMessageItem(item) || readTypes.has(item.type))
     for (const key in item) if (!usualFields.has(key) && item[key] !== null) dropped.note('input[].', key);
@@ -234,7 +234,10 @@ function noteFields(item: InputItem, dropped: Dropped): void {
       dropped.note('input[].content[].annotations');
 }
 
-/** Of items of other types, no field is read beside those that they are known for. */
+/**
+ * The types of items whose further fields are listed. Items of other types are read only for the fields that they are
+ * known for.
+ */
 const readTypes: ReadonlySet<unknown> = new Set([
   'function_call',
   'custom_tool_call',

@@ -18,7 +18,7 @@ const moved: ReadonlySet<string> = new Set([
   '__proto__',
 ]);
 
-/** The content of a chat message: one text where nothing but text was said, which every server takes. */
+/** Returns the content of a chat message: one text where there is only text, which every server takes. */
 export function contentOf(content: string | readonly InputPart[]): string | ContentPart[] {
   if (typeof content === 'string') return content;
   const [first] = content;
@@ -27,7 +27,7 @@ export function contentOf(content: string | readonly InputPart[]): string | Cont
   return content.map(partOf);
 }
 
-/** The content of a tool's message: texts as one text. */
+/** Returns the content of a tool's message: texts as one text. */
 export function outputOf(output: string | readonly InputPart[]): string | ContentPart[] {
   if (typeof output === 'string') return output;
   return output.every(isPlainText) ? output.map(({ text }) => text).join('') : output.map(partOf);
@@ -64,7 +64,7 @@ function partOf(part: InputPart): ContentPart {
   }
 }
 
-/** Fields that a part may have beside those of its type, such as `cache_control`. */
+/** Returns the fields that a part may have beside those of its type, such as `cache_control`. */
 function othersOf(part: InputPart): Loose {
   const others: Loose = {};
   for (const key in part) if (!moved.has(key) && part[key] !== null) others[key] = part[key];
@@ -73,7 +73,7 @@ function othersOf(part: InputPart): Loose {
 
 const modalities = { input_image: 'image', input_file: 'file', input_audio: 'audio', input_video: 'video' } as const;
 
-/** What a model must be able to read; null: text. */
+/** Returns the modality that a model must be able to read; null: text. */
 export function modalityOf({ type }: InputPart): string | null {
   return type === 'input_text' ? null : modalities[type];
 }

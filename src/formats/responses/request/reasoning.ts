@@ -4,7 +4,7 @@ import type { ReasoningItem } from '../../../schema/responses/responses.ts';
 import { unpackReasoning } from '../packed-reasoning.ts';
 import { isResponsesFormat } from '../reasoning-format.ts';
 
-/** What is raw in `encrypted_content` is of this format, where the item does not say another. */
+/** The format of raw `encrypted_content`, where the item names no other. */
 const usualFormat = 'openai-responses-v1';
 
 /** The next index of a detail. Messages and calls take a number too: see `itemsOfDetails` of the dialect. */
@@ -19,7 +19,7 @@ export interface ConvertedReasoning {
   item: NativeObject | null;
 }
 
-/** Reads a reasoning item. What was packed of another format comes out as it was. */
+/** Reads a reasoning item. Details that were packed in another format are unpacked unchanged. */
 export function convertReasoning(item: ReasoningItem, places: Places): ConvertedReasoning {
   const packed = item.encrypted_content ? unpackReasoning(item.encrypted_content) : null;
   if (packed === null) return { details: detailsOf(item, places), item: nativeItem(item) };
@@ -43,13 +43,16 @@ function detailsOf({ id, summary, content, encrypted_content, signature, format 
     const signed = signature && at === texts.length - 1 ? { signature } : {};
     details.push({ type: 'reasoning.text', text, ...signed, ...common() });
   }
-  // Of a thought that the provider does not show.
+  // The provider does not show this thought.
   if (signature && texts.length === 0) details.push({ type: 'reasoning.text', signature, ...common() });
   if (encrypted_content) details.push({ type: 'reasoning.encrypted', data: encrypted_content, ...common() });
   return details;
 }
 
-/** `signature` and `format` are of gateways: a provider refuses fields that it does not know. */
+/**
+ * Returns the item for a provider, without `signature` and `format`: gateways write them, and a provider refuses fields
+ * that it does not know.
+ */
 function nativeItem(item: ReasoningItem): NativeObject | null {
   if (item.format && !isResponsesFormat(item.format)) return null;
   if (!('signature' in item || 'format' in item)) return item;
@@ -57,7 +60,7 @@ function nativeItem(item: ReasoningItem): NativeObject | null {
   return others;
 }
 
-/** The item that the packed details were made of, where it was of an upstream that speaks Responses. */
+/** Returns the item that the packed details were made of, where it was from an upstream that speaks Responses. */
 function unpackedItem({ id }: ReasoningItem, details: readonly ReasoningDetail[]): NativeObject | null {
   if (details.length === 0 || !details.every(({ format }) => isResponsesFormat(format))) return null;
   const summary: NativeObject[] = [];

@@ -10,8 +10,8 @@ import type { Dropped } from './dropped.ts';
 import type { ConvertedTools } from './tools.ts';
 
 /**
- * The choice among the functions of the chat request; undefined: there is nothing to say. Without functions, servers
- * refuse a choice.
+ * Returns the choice among the functions of the chat request; undefined: there is nothing to say. Without functions,
+ * servers refuse a choice.
  */
 export function convertToolChoice(
   choice: ResponsesToolChoice | null | undefined,
@@ -39,7 +39,7 @@ function forced(name: string): NamedToolChoice {
   return { type: 'function', function: { name } };
 }
 
-/** Tools that the provider runs are not among the functions. */
+/** Converts a list of allowed tools. Tools that the provider runs are not among the functions. */
 function convertAllowed({ mode, tools }: AllowedTools, names: Names, dropped: Dropped): ToolChoice {
   // Each once: a caller may name a group as often as it likes.
   const allowed = new Set<string>();
@@ -57,7 +57,7 @@ function convertAllowed({ mode, tools }: AllowedTools, names: Names, dropped: Dr
   return { type: 'allowed_tools', allowed_tools: { mode, tools: [...allowed].map(forced) } };
 }
 
-/** The function that stands for a tool; null: none does. */
+/** Returns the function that stands for a tool; null: none does. */
 function chatNameOf({ type, name, namespace }: NamedTool, names: Names): string | null {
   if (type === 'local_shell' || type === 'tool_search') {
     const form: CallForm = { kind: type, name: type };
@@ -71,7 +71,7 @@ function keyOf({ type, name, namespace }: NamedTool): string {
   return `${type}\n${namespace ?? ''}\n${name}`;
 }
 
-/** The functions of each namespace. */
+/** Returns the functions of each namespace. */
 function membersOf({ forms }: Names): ReadonlyMap<unknown, readonly string[]> {
   const members = new Map<unknown, string[]>();
   for (const [chatName, { namespace }] of forms) {

@@ -4,25 +4,31 @@ import type { CallForm } from '../../../call/native.ts';
 /** Names of functions that every provider takes. */
 const validName = /^[a-zA-Z0-9_-]{1,64}$/;
 const longest = 64;
-/** An underscore, and a number of 53 bits. */
+/** The characters of an underscore and a number of 53 bits. */
 const suffixChars = 12;
 
-/** Names the chat functions that stand for the tools of a Responses request: each once, and the same in every turn. */
+/**
+ * Names the chat functions that stand for the tools of a Responses request. Each name is used once, and is the same in
+ * every turn.
+ */
 export interface ToolNames {
   /** Keeps a name for the function that has it anyway. */
   reserve(name: string): void;
-  /** The chat name of a tool; makes one for a tool that was not there yet. */
+  /** Returns the chat name of a tool; makes one for a tool that was not there yet. */
   of(form: CallForm): string;
-  /** Whether a tool has a name already. */
+  /** true: a tool has a name already. */
   has(form: CallForm): boolean;
   /** Names a tool. @returns null: it has a name already */
   add(form: CallForm): string | null;
-  /** How calls come back, by chat name; without those that come back as they are. */
+  /** The forms in which calls come back, by chat name; without those that come back as they are. */
   readonly forms: ReadonlyMap<string, CallForm>;
 }
 
 export function toolNames(): ToolNames {
-  /** Without namespaces, and with: for calls and choices that leave the namespace out, the first of any counts. */
+  /**
+   * The names without namespaces, and those with. For calls and choices that leave the namespace out, the first of any
+   * namespace counts.
+   */
   const plain = namesByKind();
   const anywhere = namesByKind();
   const inNamespaces = new Map<string, NamesByKind>();

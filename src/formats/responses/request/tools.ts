@@ -29,7 +29,7 @@ interface Given {
   holder: NativeObject;
 }
 
-/** The tools of the request, and those that items bring in. Of several with one name, the first counts. */
+/** Converts the tools of the request, and those that items bring in. If several have one name, the first counts. */
 export function convertTools(
   tools: readonly ResponsesTool[],
   input: string | readonly InputItem[],
@@ -71,12 +71,12 @@ function addFromItems(input: readonly InputItem[], given: Given[]): void {
   }
 }
 
-/** The pipeline puts a function in its place, or refuses it. */
+/** Makes a server tool. The pipeline puts a function in its place, or refuses it. */
 function serverTool({ type, parameters }: ResponsesTool): ServerTool {
   return { type: type as ServerTool['type'], ...(isObject(parameters) ? { parameters } : {}) };
 }
 
-/** Whether the provider itself runs the tool. */
+/** true: the provider itself runs the tool. */
 function isHosted(tool: ResponsesTool): boolean {
   return !isKnownTool(tool) || (tool.type === 'tool_search' && (tool as ToolSearchTool).execution !== 'client');
 }
@@ -123,7 +123,7 @@ function asFunction(name: string, { description, parameters, strict, cache_contr
   return tool;
 }
 
-/** A function with one text: the model writes the input of the custom tool into it. */
+/** Makes a function with one text: the model writes the input of the custom tool into it. */
 function customFunction(name: string, { description, format }: CustomTool): FunctionTool {
   const texts = description ? [description] : [];
   if (format?.definition) {

@@ -20,18 +20,18 @@ export type TurnItem =
   | SearchCallItem
   | ReasoningItem;
 
-/** What the model said, thought and called in a row: several items, and one chat message. */
+/** Texts, thoughts and calls of the model in a row: several items, and one chat message. */
 export interface Turn {
   add(item: TurnItem): void;
-  /** An item that no chat message holds. */
+  /** Keeps an item that no chat message holds. */
   keep(item: NativeObject): void;
   /** The items, as an upstream that speaks Responses gets them. */
   readonly items: readonly NativeObject[];
-  /** null: nothing was said. */
+  /** Returns the message; null: nothing was said. */
   message(): AssistantMessage | null;
 }
 
-/** Stands between the texts of two messages, which would read as one word otherwise. */
+/** The gap between the texts of two messages, which would read as one word without it. */
 const gap = '\n\n';
 
 /** @param before  items that no chat message holds, and that came before */
@@ -116,7 +116,7 @@ export function assistantTurn(names: ToolNames, before: readonly NativeObject[])
       const text = said.join(details.some(countsText) ? '' : gap);
       const message: AssistantMessage = {
         role: 'assistant',
-        // Beside calls, no text is needed. Servers refuse a message that has neither.
+        // No text is needed beside calls. Servers refuse a message that has neither.
         content: text !== '' || (calls.length === 0 && refused.length === 0) ? text : null,
       };
       if (refused.length > 0) message.refusal = refused.join(gap);
@@ -128,7 +128,7 @@ export function assistantTurn(names: ToolNames, before: readonly NativeObject[])
   };
 }
 
-/** Whether a thought says which texts came before it: they were one text of one response, and count without a gap. */
+/** true: a thought names the texts that came before it. They were one text of one response, and count without a gap. */
 function countsText(detail: ReasoningDetail): boolean {
   return Array.isArray((detail as { text_lengths?: unknown }).text_lengths);
 }
@@ -137,7 +137,10 @@ function inputText({ input }: CustomCallItem): string {
   return JSON.stringify({ input });
 }
 
-/** What the gateway has read from a file, as it said in an earlier response: it need not read the file again. */
+/**
+ * Returns the content that the gateway has read from a file, as an earlier response told it: it need not read the file
+ * again.
+ */
 function fileOf(annotation: unknown): object | null {
   if (!isObject(annotation) || annotation.type !== 'file_citation' || !Array.isArray(annotation.content)) return null;
   const { file_id: hash, filename: name, content } = annotation;
