@@ -1,5 +1,4 @@
 import { inflater } from '#inflate';
-import { defaultTransport } from '#transport';
 import { clockOf, systemClock } from './base/clock.ts';
 import { instanceNames, randomIds } from './base/ids.ts';
 import { lazily } from './base/lazily.ts';
@@ -36,6 +35,7 @@ import { type HostApiKeys, withHostApiKeys } from './setup/host-api-keys.ts';
 import { imposing } from './setup/imposed.ts';
 import { createInProcess, type InProcessApi, mergeApi, operator } from './setup/in-process.ts';
 import { configureModels } from './setup/models.ts';
+import { networkOf } from './setup/network.ts';
 import { missingKeys } from './setup/options/missing-keys.ts';
 import { rateDeps } from './setup/options/rate-limits.ts';
 import { trustedOrigins } from './setup/options/trusted-origins.ts';
@@ -51,7 +51,6 @@ import { writeLog } from './stores/storage/logger.ts';
 import { following } from './telemetry/follow.ts';
 import { switchNotes } from './telemetry/idle-switches.ts';
 import { logCompletion, operationLog, recorderOf } from './telemetry/record.ts';
-import { fetchTransport } from './transport/fetch.ts';
 import { openExchanges } from './transport/send.ts';
 import type { Transport } from './transport/transport.ts';
 
@@ -141,9 +140,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ),
   );
   const knownSlugs = builtInSlugs();
-  const network = lazily(
-    () => resolved.transport ?? (resolved.fetch ? fetchTransport(resolved.fetch) : defaultTransport()),
-  );
+  const network = asOptions(() => networkOf(resolved, environment()));
   const inProcess = new Map<string, Transport>();
   for (const { provider, isConfigured } of configured.values()) {
     if (isConfigured && provider.createTransport)
@@ -159,6 +156,9 @@ export function createGateway(options: GatewayOptions): Gateway {
   );
   for (const { message, ...missing } of logger ? missingKeys(configured.values(), ownModels) : [])
     writeLog(logger, 'warn', missing, message);
+  for (const { corrections } of logger ? configured.values() : [])
+    for (const { option, message } of corrections)
+      writeLog(logger, 'warn', { option }, `createGateway: ${option}: ${message}`);
   const catalog = asOptions(() =>
     configureCatalog({
       settings: resolved.catalog,

@@ -4,6 +4,7 @@ import { GatewayError } from './base/errors.ts';
 import type { Ids } from './base/ids.ts';
 import { lazily } from './base/lazily.ts';
 import { issueText } from './base/refusal.ts';
+import { pastedKey } from './base/text/pasted-key.ts';
 import type { FetchUrl } from './call/fetch-url.ts';
 import type { SearchEngine } from './call/search.ts';
 import { parseWorkspaceId, type WorkspaceId } from './call/workspace.ts';
@@ -20,6 +21,7 @@ import { func } from './schema/functions.ts';
 import { type AuditEntry, auditSettingsSchema } from './schema/records/audit.ts';
 import { budgetEventSettingsSchema } from './schema/settings/budget-events.ts';
 import { masterSecretsSchema } from './schema/settings/master-secrets.ts';
+import { proxySchema } from './schema/settings/proxy.ts';
 import { recordSettingsSchema } from './schema/settings/records.ts';
 import { routerSettingsSchema } from './schema/settings/router.ts';
 import {
@@ -81,8 +83,12 @@ const workspaceId = lazily(
 
 export const apiKeyOptions = lazily(() =>
   z.strictObject({
-    /** At least 8 characters; kept as a hash. */
-    key: z.string().min(8),
+    /** At least 8 visible ASCII characters without blanks; kept as a hash. Blanks and quotation marks around it are left out. */
+    key: z
+      .string()
+      .overwrite((key) => pastedKey(key).key)
+      .min(8)
+      .regex(/^[\x21-\x7e]*$/, expectation('expected visible ASCII characters without blanks')),
     /** What the key may do; chat needs `inference`; workspaces, budgets, credentials and keys need `management`. */
     permissions: z.array(permissionSchema()).min(1).default(['inference']),
     /**
@@ -277,6 +283,13 @@ export const optionsSchema = lazily(() =>
        * @default undici on Node, else the global `fetch`
        */
       fetch: func<typeof fetch>('fetch').optional(),
+      /**
+       * The proxy through which providers are called: an http or https URL, or `{ url, noProxy }`. `"environment"`: the
+       * one that `HTTPS_PROXY` and `HTTP_PROXY` name, but for the hosts in `NO_PROXY`. false: none. On Node only, and not
+       * beside `fetch` or `transport`; see docs/hosts.md#behind-a-proxy.
+       * @default `"environment"`
+       */
+      proxy: proxySchema().optional(),
       /** The network, with our interface; wins over `fetch`. */
       transport: objectWith<Transport>(['send'], 'a transport with send').optional(),
       /**
@@ -301,7 +314,14 @@ export const optionsSchema = lazily(() =>
       randomBytes: func<(size: number) => Uint8Array>('(size) => Uint8Array').optional(),
     })
     .check((payload) => {
-      const { apiKeys, authenticate, store } = payload.value;
+      const { apiKeys, authenticate, store, proxy, fetch: ownFetch, transport } = payload.value;
+      if (proxy !== undefined && (ownFetch || transport))
+        payload.issues.push({
+          code: 'custom',
+          path: ['proxy'],
+          message: expectation('expected none beside fetch or transport, which are the network themselves'),
+          input: undefined,
+        });
       if (authenticate || store || (apiKeys && apiKeys.length > 0)) return;
       payload.issues.push({
         code: 'custom',

@@ -109,6 +109,7 @@ const mayNameProviders: Record<string, string> = {
   'src/schema/tenants/byok-providers.ts': 'the closed list itself',
   'src/schema/chat/plugins.ts': 'names of search engines that a plugin may use',
   'src/search/perplexity.ts': 'the name of its search engine',
+  'src/catalog/model-facts/others.ts': 'whose rules for open weights a row of the table tells',
   'src/pricing/list-prices.ts': 'which entries of the list of prices are of which provider',
   'src/dialects/bedrock-converse/model.ts': 'makers of models, as the ids of models at Bedrock name them',
   'src/dialects/anthropic-messages/quirks.ts': 'whose service speaks the dialect: a value of a quirk',

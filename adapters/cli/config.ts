@@ -19,9 +19,8 @@ export function defaultOptions(env: Env): GatewayOptions & { providers: object }
     const settings = settingsIn(env, provider);
     if (settings !== null) providers[provider.slug] = settings;
   }
-  if (env.LOCAL_BASE_URL) {
-    providers.local = { baseUrl: env.LOCAL_BASE_URL, apiKey: env.LOCAL_API_KEY || undefined };
-  }
+  const local = env.LOCAL_BASE_URL?.trim();
+  if (local) providers.local = { baseUrl: local, apiKey: env.LOCAL_API_KEY?.trim() || undefined };
   return { providers };
 }
 
@@ -30,7 +29,8 @@ function settingsIn(
   env: Env,
   { env: names, credentialShape }: (typeof builtInProviders)[number],
 ): { apiKey?: string; credential?: Record<string, string> } | null {
-  const valueIn = (variables: readonly string[]) => variables.map((name) => env[name]).find(Boolean);
+  // A variable of blanks alone is one that nobody filled in.
+  const valueIn = (variables: readonly string[]) => variables.map((name) => env[name]?.trim()).find(Boolean);
   const apiKey = valueIn(names);
   if (credentialShape === undefined) return apiKey === undefined ? null : { apiKey };
   const { parts, oneOf } = credentialShape;

@@ -178,8 +178,9 @@ interface CallerKey {
 /** Adds a key if the options have no way to authenticate callers. */
 function withCallers(options: GatewayOptions, env: Env): { options: GatewayOptions; key: CallerKey | null } {
   if (options.apiKeys || options.authenticate || options.store) return { options, key: null };
-  const key: CallerKey = env.GATEWAY_API_KEY
-    ? { key: env.GATEWAY_API_KEY, note: 'from GATEWAY_API_KEY' }
+  const own = env.GATEWAY_API_KEY?.trim();
+  const key: CallerKey = own
+    ? { key: own, note: 'from GATEWAY_API_KEY' }
     : {
         key: `sk-gw-${randomBytes(24).toString('hex')}`,
         note: 'made for this run; GATEWAY_API_KEY sets a lasting one',

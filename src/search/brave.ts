@@ -1,11 +1,20 @@
 import { joinUrl } from '../base/http/base-url.ts';
 import { isObject } from '../base/values.ts';
 import type { SearchEngine } from '../call/search.ts';
-import { joinedTexts, jsonEngine, type KeyedEngineOptions, resultsIn, textIn, withSiteOperators } from './engine.ts';
+import {
+  joinedTexts,
+  jsonEngine,
+  type KeyedEngineOptions,
+  keyIn,
+  resultsIn,
+  textIn,
+  withSiteOperators,
+} from './engine.ts';
 
 /** @see https://api-dashboard.search.brave.com/app/documentation/web-search */
 export function braveSearch(options: KeyedEngineOptions): SearchEngine {
-  const { apiKey, baseUrl = 'https://api.search.brave.com/res/v1', nanoUsdPerSearch = 5_000_000, fetch } = options;
+  const apiKey = keyIn(options);
+  const { baseUrl = 'https://api.search.brave.com/res/v1', nanoUsdPerSearch = 5_000_000, fetch } = options;
   return jsonEngine({
     name: 'brave',
     takesCountry: true,

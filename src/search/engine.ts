@@ -1,4 +1,5 @@
 import { type JsonRequest, requestJson } from '../base/http/request-json.ts';
+import { isOnOneLine, isUnfilled, pastedKey } from '../base/text/pasted-key.ts';
 import { isObject } from '../base/values.ts';
 import type { SearchAnswer, SearchEngine, SearchQuery, SearchResult } from '../call/search.ts';
 
@@ -16,6 +17,18 @@ export interface SearchEngineOptions {
 export interface KeyedEngineOptions extends SearchEngineOptions {
   /** The key of the account. */
   apiKey: string;
+}
+
+/**
+ * The key of an engine, without what was copied with it.
+ * @throws TypeError for what cannot be a key. The message does not hold it
+ */
+export function keyIn({ apiKey }: KeyedEngineOptions): string {
+  const { key } = pastedKey(apiKey);
+  // Without a key, the service itself refuses each search.
+  if (key !== '' && (!isOnOneLine(key) || isUnfilled(key)))
+    throw new TypeError('The apiKey of a search engine is no key: expected visible ASCII characters on one line');
+  return key;
 }
 
 /** A service with one request for each search, which responds with JSON. */

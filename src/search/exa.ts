@@ -1,14 +1,15 @@
 import { joinUrl } from '../base/http/base-url.ts';
 import { isObject } from '../base/values.ts';
 import type { SearchEngine } from '../call/search.ts';
-import { ifAny, joinedTexts, jsonEngine, type KeyedEngineOptions, resultsIn, textIn } from './engine.ts';
+import { ifAny, joinedTexts, jsonEngine, type KeyedEngineOptions, keyIn, resultsIn, textIn } from './engine.ts';
 
 /** The number of results in the price; each further one costs a thousandth of a dollar. */
 const includedResults = 10;
 
 /** @see https://exa.ai/docs/reference/search */
 export function exaSearch(options: KeyedEngineOptions): SearchEngine {
-  const { apiKey, baseUrl = 'https://api.exa.ai', nanoUsdPerSearch = 7_000_000, fetch } = options;
+  const apiKey = keyIn(options);
+  const { baseUrl = 'https://api.exa.ai', nanoUsdPerSearch = 7_000_000, fetch } = options;
   return jsonEngine({
     name: 'exa',
     fetch,

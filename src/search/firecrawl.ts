@@ -2,11 +2,12 @@ import { joinUrl } from '../base/http/base-url.ts';
 import { bearerHeader } from '../base/http/request-json.ts';
 import { isObject } from '../base/values.ts';
 import type { SearchEngine } from '../call/search.ts';
-import { ifAny, jsonEngine, type KeyedEngineOptions, resultsIn, textIn } from './engine.ts';
+import { ifAny, jsonEngine, type KeyedEngineOptions, keyIn, resultsIn, textIn } from './engine.ts';
 
 /** @see https://docs.firecrawl.dev/api-reference/endpoint/search */
 export function firecrawlSearch(options: KeyedEngineOptions): SearchEngine {
-  const { apiKey, baseUrl = 'https://api.firecrawl.dev/v2', nanoUsdPerSearch = 11_000_000, fetch } = options;
+  const apiKey = keyIn(options);
+  const { baseUrl = 'https://api.firecrawl.dev/v2', nanoUsdPerSearch = 11_000_000, fetch } = options;
   return jsonEngine({
     name: 'firecrawl',
     takesOneDomainList: true,

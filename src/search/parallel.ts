@@ -1,10 +1,11 @@
 import { joinUrl } from '../base/http/base-url.ts';
 import type { SearchEngine } from '../call/search.ts';
-import { ifAny, joinedTexts, jsonEngine, type KeyedEngineOptions, resultsIn } from './engine.ts';
+import { ifAny, joinedTexts, jsonEngine, type KeyedEngineOptions, keyIn, resultsIn } from './engine.ts';
 
 /** @see https://docs.parallel.ai/api-reference/search */
 export function parallelSearch(options: KeyedEngineOptions): SearchEngine {
-  const { apiKey, baseUrl = 'https://api.parallel.ai/v1', nanoUsdPerSearch = 5_000_000, fetch } = options;
+  const apiKey = keyIn(options);
+  const { baseUrl = 'https://api.parallel.ai/v1', nanoUsdPerSearch = 5_000_000, fetch } = options;
   return jsonEngine({
     name: 'parallel',
     takesOneDomainList: true,

@@ -1,11 +1,12 @@
 import { joinUrl } from '../base/http/base-url.ts';
 import { bearerHeader } from '../base/http/request-json.ts';
 import type { SearchEngine } from '../call/search.ts';
-import { ifAny, jsonEngine, type KeyedEngineOptions, resultsIn, textIn } from './engine.ts';
+import { ifAny, jsonEngine, type KeyedEngineOptions, keyIn, resultsIn, textIn } from './engine.ts';
 
 /** @see https://docs.perplexity.ai/api-reference/search-post */
 export function perplexitySearch(options: KeyedEngineOptions): SearchEngine {
-  const { apiKey, baseUrl = 'https://api.perplexity.ai', nanoUsdPerSearch = 5_000_000, fetch } = options;
+  const apiKey = keyIn(options);
+  const { baseUrl = 'https://api.perplexity.ai', nanoUsdPerSearch = 5_000_000, fetch } = options;
   return jsonEngine({
     name: 'perplexity',
     takesOneDomainList: true,

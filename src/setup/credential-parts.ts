@@ -1,11 +1,10 @@
 import type { Issue } from '../base/refusal.ts';
+import { isOnOneLine, pastedKey, withoutBlanks } from '../base/text/pasted-key.ts';
 import type { Credential, CredentialPart, CredentialShape } from '../providers/provider.ts';
 
 /** The part that becomes the `secret` of a credential. */
 const keyPart = 'apiKey';
 
-/** The form of a header value: visible ASCII on one line, with spaces only inside. */
-const onOneLine = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 /** The form of a part that becomes part of a host name or a path. A dot or a slash would name another host or path. */
 const word = /^[A-Za-z0-9_-]{1,128}$/;
 
@@ -24,7 +23,7 @@ export function credentialOf(shape: CredentialShape, given: Readonly<Record<stri
       issues.push({ path: pathOf(name), message: `expected no such part, but ${namesOf(shape)}` });
   }
   for (const [name, part] of Object.entries(shape.parts)) {
-    const value = Object.hasOwn(parts, name) ? parts[name] : undefined;
+    const value = Object.hasOwn(parts, name) ? asMeant(name, part, parts[name]) : undefined;
     if (value === undefined ? part.isOptional : isValid(part, value)) {
       if (typeof value !== 'string') continue;
       if (part.isSecret !== false) secrets.push(value);
@@ -70,7 +69,24 @@ export function credentialOfKey(shape: CredentialShape, key: string): PartsResul
 }
 
 function isValid({ pattern, isSecret }: CredentialPart, value: unknown): boolean {
-  return typeof value === 'string' && (pattern ?? (isSecret === false ? word : onOneLine)).test(value);
+  if (typeof value !== 'string') return false;
+  if (pattern !== undefined) return pattern.test(value);
+  return isSecret === false ? word.test(value) : isOnOneLine(value);
+}
+
+/** The value of a part without what was copied with it. A value of another form than its own may need its blanks. */
+function asMeant(name: string, part: CredentialPart, value: unknown): unknown {
+  if (typeof value !== 'string' || (part.pattern !== undefined && isValid(part, value))) return value;
+  const { key } = pastedKey(value);
+  // Only a key stands behind a header's name.
+  const meant = name === keyPart || key.length === value.length ? key : unquoted(value);
+  return isValid(part, meant) ? meant : value;
+}
+
+function unquoted(value: string): string {
+  const bare = withoutBlanks(value);
+  const inner = /^"(.*)"$|^'(.*)'$/s.exec(bare);
+  return inner === null ? bare : withoutBlanks(inner[1] ?? inner[2] ?? '');
 }
 
 function objectOf(text: string): Record<string, unknown> | null {

@@ -2,6 +2,7 @@ import { parsePrice } from '../base/money.ts';
 import { flatText } from '../base/text/flat-text.ts';
 import { didYouMean, nearest } from '../base/text/nearest.ts';
 import type { Endpoint, EndpointOrder, Model, Pricing, TokenPricing } from '../call/model.ts';
+import { refusedBy } from '../catalog/model-facts/index.ts';
 import { withCacheWrites } from '../pricing/cache-writes.ts';
 import type { Provider } from '../providers/provider.ts';
 import { checkNames } from './aliases.ts';
@@ -113,8 +114,14 @@ function modelOf(given: ModelSettings, order: EndpointOrder | undefined, endpoin
 }
 
 /** The request fields that never reach a model, by the provider's name of the model. */
-export function unsupportedOf({ dialect, quirks }: Provider, model: string): readonly string[] {
-  return dialect.unsupportedParameters?.(quirks, model) ?? [];
+export function unsupportedOf(
+  { slug: provider, dialect, quirks }: Provider,
+  model: string,
+  slug = model,
+): readonly string[] {
+  const ofDialect = dialect.unsupportedParameters?.(quirks, model) ?? [];
+  const ofModel = refusedBy(provider, slug, model).filter((name) => !ofDialect.includes(name));
+  return ofModel.length === 0 ? ofDialect : [...ofDialect, ...ofModel];
 }
 
 /** Tells whether the dialect has a search tool for a model: the dialect leaves the field out for the others. */
@@ -131,7 +138,7 @@ const searchParameter = 'web_search_options';
 
 function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Provider): Endpoint {
   const { variant } = given;
-  const unsupported = unsupportedOf(provider, given.model);
+  const unsupported = unsupportedOf(provider, given.model, model.slug);
   const isSearching = searchesWeb(provider, given.model);
   const supported = given.supportedParameters ?? model.supportedParameters ?? null;
   return {

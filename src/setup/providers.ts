@@ -1,6 +1,7 @@
-import { secretsInUrl, tidyUrl } from '../base/http/base-url.ts';
+import { secretsInUrl } from '../base/http/base-url.ts';
 import type { Issue } from '../base/refusal.ts';
 import { didYouMean, nearest } from '../base/text/nearest.ts';
+import { isOnOneLine, isUnfilled, pastedKey } from '../base/text/pasted-key.ts';
 import type { DataPolicy } from '../call/model.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import {
@@ -12,6 +13,7 @@ import {
 } from '../providers/provider.ts';
 import { providerWithoutAddress, whyWithoutAddress } from '../providers/without-address.ts';
 import { checkBy } from '../schema/schema.ts';
+import { readAddress } from './base-url.ts';
 import { credentialOf } from './credential-parts.ts';
 
 /** The settings that a host app gives for a provider. */
@@ -42,6 +44,14 @@ export interface Configured {
   isMade: boolean;
   /** true: the operator set `byok` to true. */
   saysByok: boolean;
+  /** Slips in the settings that were corrected, each with the option and what was done. */
+  corrections: readonly Correction[];
+}
+
+/** A slip in an option that was corrected. Holds no value. */
+export interface Correction {
+  option: string;
+  message: string;
 }
 
 /**
@@ -86,25 +96,38 @@ export function configureProviders(
       isConfigured: false,
       isMade: false,
       saysByok: false,
+      corrections: [],
     });
   for (const [slug, settings] of Object.entries(given))
     configured.set(
       slug,
       'auth' in settings
-        ? configureMade(slug, settings, environment)
-        : configureProvider(slug, settings, configured, dialects),
+        ? configureMade(slug, settings, environment, builtIn)
+        : configureProvider(slug, settings, configured, dialects, builtIn),
     );
   return configured;
 }
 
 /** A provider made in code, by `defineProvider`. */
-function configureMade(slug: string, provider: Provider, environment: Environment): Configured {
-  if (provider.slug !== slug)
+function configureMade(
+  slug: string,
+  made: Provider,
+  environment: Environment,
+  builtIn: readonly Provider[],
+): Configured {
+  if (made.slug !== slug)
     throw new SettingsError(`providers.${slug}`, 'expected the name that is the slug of the provider');
-  const apiKey = provider.apiKey ?? keyIn(environment, provider.env);
-  const credential = operatorsCredential(slug, provider.credentialShape, { apiKey, credential: provider.credential });
-  const takesByok = provider.byok === true;
-  if (typeof provider.baseUrl === 'string') checkAddress(slug, provider.baseUrl, takesByok);
+  const corrections: Correction[] = [];
+  const apiKey = made.apiKey ?? keyIn(environment, made.env);
+  const own = { apiKey, credential: made.credential };
+  const credential = operatorsCredential(slug, made.credentialShape, own, corrections);
+  const takesByok = made.byok === true;
+  let provider = made;
+  if (typeof made.baseUrl === 'string' && made.createTransport === undefined) {
+    const baseUrl = addressIn(slug, made.baseUrl, made.dialect.name, builtIn, corrections);
+    if (baseUrl !== made.baseUrl) provider = { ...made, baseUrl };
+    checkAddress(slug, baseUrl, takesByok);
+  }
   return {
     provider,
     credential: credential ?? { secret: '' },
@@ -113,7 +136,23 @@ function configureMade(slug: string, provider: Provider, environment: Environmen
     isConfigured: true,
     isMade: true,
     saysByok: takesByok,
+    corrections,
   };
+}
+
+/** The address of a setting, with its slips corrected. @param corrections  gets what was corrected */
+function addressIn(
+  slug: string,
+  baseUrl: string,
+  dialect: string,
+  builtIn: readonly Provider[],
+  corrections: Correction[],
+): string {
+  const option = `providers.${slug}.baseUrl`;
+  const read = readAddress(baseUrl, dialect, builtIn);
+  if ('refused' in read) throw new SettingsError(option, read.refused);
+  for (const message of read.corrections) corrections.push({ option, message });
+  return read.url;
 }
 
 /** The value of the first variable that is set. */
@@ -145,12 +184,15 @@ function configureProvider(
   given: ProviderSettings,
   known: ReadonlyMap<string, Configured>,
   dialects: Readonly<Record<string, Dialect>>,
+  allBuiltIn: readonly Provider[],
 ): Configured {
   const builtIn = known.get(slug)?.provider;
   const { baseUrl, name, headers, dataPolicy } = given;
   const base =
     builtIn === undefined ? atOwnAddress(slug, given, known.keys(), dialects) : inDialect(builtIn, given, dialects);
-  const address = baseUrl === undefined ? base.baseUrl : tidyUrl(baseUrl);
+  const corrections: Correction[] = [];
+  const address =
+    baseUrl === undefined ? base.baseUrl : addressIn(slug, baseUrl, base.dialect.name, allBuiltIn, corrections);
   const provider: Provider = {
     ...base,
     baseUrl: address,
@@ -159,7 +201,7 @@ function configureProvider(
     quirks: { ...base.quirks, ...checkedQuirks(slug, base.dialect, given.quirks) },
     ...(base.credentialShape && baseUrl !== undefined ? { credentialShape: atAnyAddress(base.credentialShape) } : {}),
   };
-  const credential = operatorsCredential(slug, provider.credentialShape, given);
+  const credential = operatorsCredential(slug, provider.credentialShape, given, corrections);
   // A server at an address of the operator's choice may add the operator's key to a request with a wrong one.
   const takesByok = given.byok ?? (builtIn !== undefined && address === base.baseUrl);
   if (typeof address === 'string') checkAddress(slug, address, takesByok);
@@ -173,6 +215,7 @@ function configureProvider(
     isConfigured: true,
     isMade: false,
     saysByok: given.byok === true,
+    corrections,
   };
 }
 
@@ -227,7 +270,7 @@ function atOwnAddress(
   }
   const made = defineProvider({
     slug,
-    baseUrl: tidyUrl(baseUrl),
+    baseUrl,
     dialect: dialects[name] as Dialect,
     auth: usualAuth(name),
   });
@@ -236,12 +279,14 @@ function atOwnAddress(
   return { ...made, ...facts };
 }
 
-/** @returns null: none is set */
+/** @param corrections  gets what was corrected. @returns null: none is set */
 function operatorsCredential(
   slug: string,
   shape: CredentialShape | undefined,
-  { apiKey, credential: parts }: { apiKey?: string | undefined; credential?: Provider['credential'] },
+  { apiKey: given, credential: parts }: { apiKey?: string | undefined; credential?: Provider['credential'] },
+  corrections: Correction[],
 ): Credential | null {
+  const apiKey = given === undefined ? undefined : keyOf(slug, given, shape, corrections);
   if (shape === undefined) {
     if (parts !== undefined)
       throw new SettingsError(
@@ -257,6 +302,24 @@ function operatorsCredential(
   const at = `providers.${slug}`;
   if (path === '') throw new SettingsError(`${at}.credential`, message);
   throw new SettingsError(path === 'apiKey' ? `${at}.apiKey` : `${at}.credential.${path}`, message);
+}
+
+/** The key of a setting, without what was copied with it. */
+function keyOf(slug: string, given: string, shape: CredentialShape | undefined, corrections: Correction[]): string {
+  // A pattern of its own, as of a key of several lines, is for the check of the parts.
+  if (shape?.parts.apiKey?.pattern?.test(given)) return given;
+  const option = `providers.${slug}.apiKey`;
+  const { key, leftOut } = pastedKey(given);
+  if (isUnfilled(key))
+    throw new SettingsError(option, 'expected the key itself: this is the name of a variable, or no value');
+  if (!isOnOneLine(key) && shape?.parts.apiKey?.pattern === undefined)
+    throw new SettingsError(option, expectedKey(shape));
+  for (const one of leftOut) corrections.push({ option, message: `${one} was left out of the key` });
+  return key;
+}
+
+function expectedKey(shape: CredentialShape | undefined): string {
+  return `expected ${shape?.parts.apiKey?.expected ?? 'a key'} of visible ASCII characters on one line`;
 }
 
 /** Checks quirks by the schema of the dialect. The provider may have chosen the dialect, rather than the option. */

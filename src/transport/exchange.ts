@@ -3,6 +3,7 @@ import { UpstreamError } from '../base/http/upstream-error.ts';
 import { ByteQueue, type Sender } from './byte-queue.ts';
 import { plainHeaders } from './headers.ts';
 import { codeOf, toUpstreamError } from './network-error.ts';
+import { ProxyFailure } from './proxy-tunnel.ts';
 import type { Connection, SocketWatch } from './socket-watch.ts';
 import { checkHeaders, type Target } from './target.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
@@ -80,8 +81,10 @@ class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
 
   dispatch(dispatcher: Dispatcher): void {
     const { method, headers, body } = this.#request;
-    const { origin, path } = this.#target;
-    dispatcher.dispatch({ origin, path, method, headers: headerList(headers), body }, this);
+    const { origin, path, proxyHeaders } = this.#target;
+    const list = headerList(headers);
+    if (proxyHeaders !== undefined) list.push(...proxyHeaders);
+    dispatcher.dispatch({ origin, path, method, headers: list, body }, this);
   }
 
   resume(): void {
@@ -111,6 +114,10 @@ class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     if (status < 200) return;
+    if (status === 407 && this.#target.proxyHeaders !== undefined) {
+      this.#refusedByProxy();
+      return;
+    }
     try {
       this.#resolve(this.#decode({ status, headers: plainHeaders(headers), body: this.#buffer }));
     } catch (error) {
@@ -137,6 +144,11 @@ class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
       this.#controller = this.#connection = null;
       this.dispatch(this.#dispatchers.fresh);
     } else this.#fail(codeOf(error) === 'UND_ERR_INVALID_ARG' ? this.#unsendable(error) : toUpstreamError(error));
+  }
+
+  #refusedByProxy(): void {
+    this.stop();
+    this.#fail(toUpstreamError(new ProxyFailure('PROXY_AUTHENTICATION')));
   }
 
   /** undici rejects a request with an invalid header, but does not say which header is invalid. */

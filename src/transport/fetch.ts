@@ -5,6 +5,9 @@ import { toUpstreamError } from './network-error.ts';
 import { checkTarget } from './target.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
 
+/** Tells whether the transport of this runtime goes over the proxies that it is given: `fetch` has its own rules. */
+export const takesProxies = false;
+
 /** The transport for runtimes that have no better one: the global `fetch`. */
 export function defaultTransport(): Transport {
   // Looked up in each call, so that a `fetch` that a test or a host app replaced is used.

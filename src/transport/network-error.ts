@@ -21,6 +21,11 @@ const unreachable: Failure = { message: 'the host cannot be reached' };
 const slowConnect: Failure = { message: 'no connection could be made in time' };
 const aborted: Failure = { message: 'the provider aborted the connection' };
 const tooManyFiles: Failure = { message: 'this process has no file descriptors left', isUnsent: true };
+const proxyAuthentication: Failure = {
+  message: 'the proxy asks for other credentials (407)',
+  fault: 'operator',
+  isUnsent: true,
+};
 const notHttp: Failure = { message: 'the response is not valid HTTP', reason: 'bad_response' };
 const unsendable: Failure = {
   message: 'the request cannot be sent: check base URL and headers',
@@ -28,7 +33,7 @@ const unsendable: Failure = {
   isUnsent: true,
 };
 
-/** Codes of Node, undici, OpenSSL and Bun. We do not use their messages: those hold addresses and header values. */
+/** Codes of Node, undici, OpenSSL, Bun, and of tunnels through proxies. We do not use their messages: those hold addresses and header values. */
 const failures: Record<string, Failure> = {
   ECONNREFUSED: refused,
   ConnectionRefused: refused,
@@ -90,6 +95,9 @@ const failures: Record<string, Failure> = {
   UND_ERR_INVALID_ARG: unsendable,
   UND_ERR_NOT_SUPPORTED: unsendable,
   ERR_INVALID_URL: unsendable,
+  PROXY_AUTHENTICATION: proxyAuthentication,
+  PROXY_REFUSED: { message: 'the proxy refused the connection to the provider', isUnsent: true },
+  PROXY_UNREACHABLE: { message: 'the proxy on the way to the provider could not be reached', isUnsent: true },
   UND_ERR_DESTROYED: { message: 'the transport is closed' },
   UND_ERR_CLOSED: { message: 'the transport is closed' },
 };

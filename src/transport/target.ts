@@ -9,8 +9,10 @@ const headerName = /^[!#$%&'*+\-.^_`|~0-9a-zA-Z]+$/;
 export interface Target {
   href: string;
   origin: string;
-  /** The path with the query string. */
+  /** The path with the query string. Of a request over a proxy without a tunnel, the complete address. */
   path: string;
+  /** Names and values in turn, for a proxy that gets the request as a whole; absent: there is none. */
+  proxyHeaders?: readonly string[];
 }
 
 const targets = new Map<string, Target>();

@@ -1,7 +1,9 @@
-import type { Agent, buildConnector, Pool } from 'undici';
+import type { Agent, buildConnector, Client, Pool } from 'undici';
 import { decompress, type Inflaters } from './decompress.ts';
 import { type Decode, type Dispatchers, exchange } from './exchange.ts';
 import { withoutEncoding } from './headers.ts';
+import type { ProxySettings } from './proxy-settings.ts';
+import type { Proxying } from './proxy-tunnel.ts';
 import { socketWatch } from './socket-watch.ts';
 import { type Target, targetOf } from './target.ts';
 import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
@@ -20,27 +22,35 @@ interface Loaded {
   Pool: typeof Pool;
   buildConnector: typeof buildConnector;
   decode: Decode;
+  /** null: every provider is reached directly. */
+  proxying: Proxying | null;
 }
 
-/** The transport on Node: undici. */
-export function defaultTransport(): Transport {
-  return undiciTransport();
+/** Tells whether the transport of this runtime goes over the proxies that it is given. */
+export const takesProxies = true;
+
+/** The transport on Node: undici. @param proxies  null: every provider is reached directly */
+export function defaultTransport(proxies: ProxySettings | null = null): Transport {
+  return undiciTransport(proxies);
 }
 
 /**
  * A transport over undici. Connections are kept, and there are as many as requests in flight. The first request loads
- * undici. The caller sets time-outs with the signal. Only connecting has undici's own limit of 10 seconds.
+ * undici. The caller sets time-outs with the signal. Only connecting has undici's own limit of 10 seconds. Proxies are
+ * gone through by a connector, not by undici's `EnvHttpProxyAgent`: its pools hide from the watch what became of a
+ * connection, and its `NO_PROXY` knows no ranges of addresses.
  */
-export function undiciTransport(): Transport {
+export function undiciTransport(proxies: ProxySettings | null = null): Transport {
   let loaded: Loaded | null = null;
   const watch = socketWatch();
   // undici sets the header limit per agent. In practice there is one limit, and therefore one entry.
   const byHeaderBytes = new Map<number, Dispatchers & { close(): Promise<unknown> }>();
 
-  const dispatchersFor = (headerBytes: number, { Agent, Pool, buildConnector }: Loaded): Dispatchers => {
+  const dispatchersFor = (headerBytes: number, { Agent, Pool, buildConnector, proxying }: Loaded): Dispatchers => {
     let dispatchers = byHeaderBytes.get(headerBytes);
     if (dispatchers === undefined) {
-      const connect = buildConnector({ allowH2: false });
+      const direct = buildConnector({ allowH2: false });
+      const connect = proxying === null ? direct : proxying.connector(direct);
       const options = {
         allowH2: false,
         headersTimeout: 0,
@@ -84,6 +94,7 @@ export function undiciTransport(): Transport {
     let target: Target;
     try {
       target = targetOf(request.url);
+      if (modules.proxying !== null) target = modules.proxying.targetOf(target);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -95,7 +106,7 @@ export function undiciTransport(): Transport {
     reportsSending: true,
     send(request) {
       if (loaded !== null) return sendLoaded(request, loaded);
-      return load().then((modules) => {
+      return load(proxies).then((modules) => {
         loaded = modules;
         return sendLoaded(request, modules);
       });
@@ -124,7 +135,7 @@ function decoded(response: TransportResponse, inflaters: Inflaters): TransportRe
   }
 }
 
-async function load(): Promise<Loaded> {
+async function load(proxies: ProxySettings | null): Promise<Loaded> {
   const [undici, zlib] = await Promise.all([import('undici'), import('node:zlib')]);
   const inflaters: Inflaters = {
     gzip: () => zlib.createGunzip(),
@@ -136,5 +147,11 @@ async function load(): Promise<Loaded> {
     Pool: undici.Pool,
     buildConnector: undici.buildConnector,
     decode: (response) => decoded(response, inflaters),
+    proxying: proxies === null ? null : await proxyingOver(proxies, undici.Client),
   };
+}
+
+async function proxyingOver(proxies: ProxySettings, ClientOf: typeof Client): Promise<Proxying> {
+  const [{ directHosts }, { proxying }] = await Promise.all([import('./direct-hosts.ts'), import('./proxy-tunnel.ts')]);
+  return proxying(proxies, directHosts(proxies.noProxy), ClientOf);
 }

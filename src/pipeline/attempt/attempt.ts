@@ -5,6 +5,7 @@ import type { Redactor } from '../../base/secrets.ts';
 import { type Ask, noHeaders } from '../../call/ask.ts';
 import type { Call } from '../../call/call.ts';
 import type { Target } from '../../call/plan.ts';
+import { factsOf, withFacts } from '../../catalog/model-facts/index.ts';
 import type { EncodedRequest } from '../../dialects/dialect.ts';
 import type { Credential, Provider } from '../../providers/provider.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
@@ -17,7 +18,7 @@ import { redactorOfSigned, withoutKeys } from '../secrets/redaction.ts';
 import { authenticated } from './authenticate.ts';
 import { isOtherPrompt } from './bound-thoughts.ts';
 import { AttemptContext } from './context.ts';
-import { plannedRequest, Sent, urlOf } from './outgoing.ts';
+import { fittedRequest, Sent, urlOf } from './outgoing.ts';
 import { type Attempted, readError, readResponse } from './response.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -84,15 +85,16 @@ export async function attempt(
       call.signal.throwIfAborted();
     }
     const { native, headers } = call.ask;
-    const planned = plannedRequest(call.ask.request, target);
+    const { request: planned, dropped } = fittedRequest(call.ask.request, target, provider);
     let encoded = provider.dialect.encodeRequest({
       request: planned,
       native,
       upstreamModel: target.endpoint.upstreamModel,
-      quirks: provider.quirks,
+      quirks: withFacts(provider, factsOf(target.endpoint)),
       isLimited: target.mostTokens !== undefined,
       whyDropThoughts: () => whyDropThoughts(deps, call, target),
     });
+    if (dropped.length > 0) encoded = { ...encoded, dropped: [...new Set([...dropped, ...encoded.dropped])] };
     if (headers !== noHeaders) encoded = { ...encoded, headers: { ...headers, ...encoded.headers } };
     observer.show(encoded);
     if (call.follower !== null) {

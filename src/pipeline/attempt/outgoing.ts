@@ -1,5 +1,6 @@
 import { joinUrl } from '../../base/http/base-url.ts';
 import type { Target } from '../../call/plan.ts';
+import { type FittedRequest, factsOf, fitToModel } from '../../catalog/model-facts/index.ts';
 import type { Credential, OutgoingRequest, Provider } from '../../providers/provider.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { TransportLimits, TransportRequest } from '../../transport/transport.ts';
@@ -19,6 +20,15 @@ export function plannedRequest(request: ChatRequest, { maxTokens, reasons, endpo
   if (reasons) return { ...planned, reasoning: { effort: 'medium' } };
   // `include_reasoning` is the older form of `reasoning`, for all dialects.
   return request.include_reasoning === true ? { ...planned, reasoning: { enabled: true } } : planned;
+}
+
+const nothing: readonly string[] = [];
+
+/** Makes the planned request, without what the model refuses. */
+export function fittedRequest(request: ChatRequest, target: Target, { dialect }: Provider): FittedRequest {
+  const planned = plannedRequest(request, target);
+  const facts = factsOf(target.endpoint);
+  return facts === null ? { request: planned, dropped: nothing } : fitToModel(planned, facts, dialect.name);
 }
 
 /** Makes the request before authentication, with the operator's own headers where they go with the credential. */

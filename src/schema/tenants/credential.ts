@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
+import { isOnOneLine, pastedKey } from '../../base/text/pasted-key.ts';
 import { list, textUpTo } from '../bounded.ts';
 import { expectation } from '../chat/expectations.ts';
 import { limitParameter, offsetParameter, type QueryFields, uuidText } from '../page.ts';
@@ -9,15 +10,17 @@ import { slugForm } from '../slug-form.ts';
 /** Long enough for a service account's file, which some providers take for a key. */
 const maxKeyChars = 16_384;
 
-/** The key of a provider, as the caller sends it: one string, or the JSON text of several parts. */
+/**
+ * The key of a provider, as the caller sends it: one string, or the JSON text of several parts. Blanks, quotation marks
+ * and the word `Bearer` around it are left out.
+ */
 const rawKey = lazily(() =>
   textUpTo(maxKeyChars)
+    .overwrite((key) => pastedKey(key).key)
     .min(1)
     .refine(
       isUsableKey,
-      expectation(
-        'expected a key of visible ASCII characters on one line, without spaces around it; or a JSON object, which may span lines',
-      ),
+      expectation('expected a key of visible ASCII characters on one line; or a JSON object, which may span lines'),
     ),
 );
 
@@ -169,7 +172,7 @@ export interface ListCredentialsFields extends QueryFields<z.input<ReturnType<ty
 function isUsableKey(key: string): boolean {
   // It is refused already, and may be megabytes of brackets, which keep the parser busy for seconds.
   if (key.length > 2 * maxKeyChars) return true;
-  if (/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(key)) return true;
+  if (isOnOneLine(key)) return true;
   if (!key.startsWith('{') || !key.isWellFormed()) return false;
   try {
     JSON.parse(key);

@@ -29,13 +29,17 @@ const made = lazily(() =>
 
 export const providerOptions = lazily(() =>
   z.strictObject({
-    /** The key; a built-in provider without a key is not used, a server with a `baseUrl` is called without a key. */
+    /**
+     * The key; a built-in provider without a key is not used, a server with a `baseUrl` is called without a key. Blanks
+     * and quotation marks around it, and `Bearer` before it, are left out; see docs/options.md#slips-in-settings.
+     */
     apiKey: z.string().min(1).optional(),
     /** The other parts of the credential by name, where the provider has several. */
     credential: z.record(z.string(), z.string().min(1)).optional(),
     /**
      * An http or https URL, everything before the path of the dialect, such as `/chat/completions`. A query, such as
      * `?api-version=2`, is kept behind that path; the values of parameters that hold a key by their name are redacted.
+     * Slips are corrected; see docs/options.md#slips-in-settings.
      * @default the built-in one for the dialect; needed where none is known (docs/providers.md#without-an-address)
      */
     baseUrl: z.url({ protocol: /^https?$/, error: expectation('expected an http or https URL') }).optional(),

@@ -1,0 +1,62 @@
+import type { ReasoningEffort } from '../../schema/chat/chat.ts';
+
+/** A request field that some models refuse. `reasoning` stands for both fields that say how much to reason. */
+export type RefusedField =
+  | 'temperature'
+  | 'top_p'
+  | 'top_k'
+  | 'min_p'
+  | 'top_a'
+  | 'frequency_penalty'
+  | 'presence_penalty'
+  | 'repetition_penalty'
+  | 'logit_bias'
+  | 'logprobs'
+  | 'top_logprobs'
+  | 'seed'
+  | 'n'
+  | 'stop'
+  | 'parallel_tool_calls'
+  | 'reasoning';
+
+/**
+ * What a model takes and refuses, whoever serves it and in whichever dialect. One row of a table; a model may have
+ * several.
+ */
+export interface ModelFact {
+  /** The name of the row. */
+  name: string;
+  /**
+   * Tells whether a model is meant.
+   * @param model  its name in lower case, without its author and what hosts put before it, such as `gpt-5-mini`
+   */
+  isOf(model: string): boolean;
+  /** Slugs of the only providers for which the row holds, as of models that others serve with other rules. */
+  at?: readonly string[];
+  /** Fields that are never sent. */
+  refuses?: readonly RefusedField[];
+  /** Fields that are not sent where the model thinks. */
+  refusesThinking?: readonly RefusedField[];
+  /** When it thinks: always, unless the request says no, or only if the request asks. Default: only if it asks. */
+  thinks?: 'always' | 'unless_off' | 'if_asked';
+  /** Values that are taken of a field that is refused otherwise: from the first to the second. */
+  takes?: Readonly<Partial<Record<RefusedField, readonly [number, number]>>>;
+  /** true: of `temperature` and `top_p`, only one. */
+  oneOfSampling?: true;
+  /** When it cannot be made to call a tool. */
+  noForcedTools?: 'always' | 'thinking';
+  /** The efforts that it knows, from the least. The nearest that is no less than what is asked for is sent. */
+  efforts?: readonly ReasoningEffort[];
+  /** The field for the largest output, in chat completions. */
+  maxTokensField?: 'max_completion_tokens';
+  /** The role in which it takes instructions, where it knows neither `system` nor `developer`. */
+  instructions?: 'user';
+  /** Where it answers in streams only: always, or where it thinks. */
+  streamsOnly?: 'always' | 'thinking';
+  /** The most stop texts. */
+  mostStops?: number;
+  /** The day on which the row was last compared with its source. */
+  asOf: string;
+  /** Where its provider says so. */
+  source: string;
+}
