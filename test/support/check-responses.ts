@@ -73,7 +73,7 @@ export function framesOf(text: string): { name: string; data: string }[] {
     });
 }
 
-/** Checks a complete stream: order, numbers, ids, indices, and that what the events add up to is what they end with. */
+/** Checks a complete stream: item after item, numbers, ids, indices, and that what the events add up to is what they end with. */
 export function checkResponsesStream(text: string, options: CheckOptions = {}): CheckedStream {
   const frames = framesOf(text);
   expect(frames.at(-1)).toEqual({ name: '', data: '[DONE]' });
@@ -148,6 +148,7 @@ function apply(event: Loose, open: Open[]): void {
   const { type, output_index: index } = event;
   if (type === 'response.output_item.added') {
     expect(index).toBe(open.length);
+    expect(open.at(-1)?.isDone ?? true, 'an item that begins before the end of the one before it').toBe(true);
     const { item } = event;
     if (item.type === 'message') expect(item.content).toEqual([]);
     if (item.type === 'reasoning') expect([item.summary, item.content]).toEqual([[], undefined]);

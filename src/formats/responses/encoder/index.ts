@@ -7,7 +7,7 @@ import type { ReportedEnd, ResponseEncoder, ResponseHead } from '../../../call/r
 import type { AssistantMessage, ChatResult, FinishReason } from '../../../schema/chat/chat.ts';
 import type { ChatChunk, ChunkDelta } from '../../../schema/chat/chunk.ts';
 import type { ErrorBody } from '../../../schema/chat/envelope.ts';
-import { OutputBuilder } from './builder.ts';
+import { type LateCitations, OutputBuilder } from './builder.ts';
 import { type ResponseFailure, responseFailure } from './error.ts';
 import { type EventSink, EventWriter, nowhere } from './events.ts';
 import { itemIds } from './ids.ts';
@@ -34,15 +34,15 @@ export interface ResponsesEncoderOptions {
 
 /** The Responses wire: objects and events, made of chat results and chunks. Keeps state: one serves one call. */
 export function responsesEncoder(options: ResponsesEncoderOptions): ResponseEncoder {
-  const expected: Expected = { citations: citesByTools(options.request) };
-  const stream = new ResponsesStream(options, expected);
+  const late = { ofGateway: false, ofChat: citesByTools(options.request) };
+  const stream = new ResponsesStream(options, late);
   return {
     format: 'responses',
     keepAlive: `: ${options.brand.toUpperCase()} PROCESSING\n\n`,
     expectCitations() {
-      expected.citations = true;
+      late.ofGateway = true;
     },
-    result: (head, result, end) => encodeResult(options, expected, head, result, end),
+    result: (head, result, end) => encodeResult(options, late, head, result, end),
     chunk: (chunk) => stream.chunk(chunk),
     debug: (head, upstreamBody) => stream.debug(head, upstreamBody),
     finish: (head, end) => stream.finish(head, end),
@@ -52,21 +52,15 @@ export function responsesEncoder(options: ResponsesEncoderOptions): ResponseEnco
   };
 }
 
-/** What may still come of a response. */
-interface Expected {
-  /** true: citations of a text that has ended. */
-  citations: boolean;
-}
-
 function encodeResult(
   options: ResponsesEncoderOptions,
-  expected: Expected,
+  late: LateCitations,
   head: ResponseHead,
   result: ChatResult,
   end: ReportedEnd,
 ) {
   const { request, brand } = options;
-  const builder = newBuilder(nowhere, options, expected, head);
+  const builder = newBuilder(nowhere, options, late, head);
   const choice = result.choices.find(({ index }) => index === 0) ?? result.choices[0];
   const reason = choice?.finish_reason ?? null;
   if (choice !== undefined) {
@@ -75,9 +69,9 @@ function encodeResult(
     const deltas = outputDeltasOf(message) ?? [whole()];
     for (const { delta, logprobs: tokens } of deltas) builder.add(delta, tokens);
   }
-  builder.finish(reason);
   const tier = typeof result.service_tier === 'string' ? result.service_tier : null;
   const state = endState(options, reason, choice?.error, end, tier);
+  endItems(builder, reason, state);
   return {
     ...headOf(head, state),
     output: builder.output,
@@ -89,10 +83,10 @@ function encodeResult(
 function newBuilder(
   sink: EventSink,
   { callForms }: ResponsesEncoderOptions,
-  { citations }: Expected,
+  lateCitations: LateCitations,
   head: ResponseHead,
 ) {
-  return new OutputBuilder(sink, { ids: itemIds(head.id), callForms, mayCiteLate: citations });
+  return new OutputBuilder(sink, { ids: itemIds(head.id), callForms, lateCitations });
 }
 
 /** Whether a web search of the request, whoever makes it, may add citations when the text has ended. */
@@ -116,12 +110,17 @@ function endState(
   return { ...base, status: 'completed', completedAt: Math.floor(clock.now() / 1000) };
 }
 
+function endItems(builder: OutputBuilder, reason: FinishReason | null, { status }: ResponseState): void {
+  if (status === 'failed') builder.abandon();
+  else builder.finish(reason);
+}
+
 const unnamedError = 'Provider returned error: the response was broken off';
 
 /** The events of one response. Its states: `null`, nothing was said; then open; then closed. */
 class ResponsesStream {
   readonly #options: ResponsesEncoderOptions;
-  readonly #expected: Expected;
+  readonly #late: LateCitations;
   readonly #writer = new EventWriter();
   #builder: OutputBuilder | null = null;
   #reason: FinishReason | null = null;
@@ -129,9 +128,9 @@ class ResponsesStream {
   #error: ErrorBody['error'] | undefined;
   #echo = '';
 
-  constructor(options: ResponsesEncoderOptions, expected: Expected) {
+  constructor(options: ResponsesEncoderOptions, late: LateCitations) {
     this.#options = options;
-    this.#expected = expected;
+    this.#late = late;
   }
 
   chunk(chunk: ChatChunk): string {
@@ -156,8 +155,7 @@ class ResponsesStream {
   finish(head: ResponseHead, end: ReportedEnd): string {
     const builder = this.#builder ?? this.#open(head);
     const state = endState(this.#options, this.#reason, this.#error, end, this.#serviceTier);
-    if (state.status === 'failed') builder.abandon();
-    else builder.finish(this.#reason);
+    endItems(builder, this.#reason, state);
     return this.#close(head, state, builder);
   }
 
@@ -170,7 +168,7 @@ class ResponsesStream {
   }
 
   #open(head: ResponseHead): OutputBuilder {
-    this.#builder = newBuilder(this.#writer, this.#options, this.#expected, head);
+    this.#builder = newBuilder(this.#writer, this.#options, this.#late, head);
     // The request is repeated three times, and may be large: it is serialised once.
     this.#echo = JSON.stringify(echoOf(this.#options.request)).slice(1);
     const json = this.#json(head, { ...inProgress, serviceTier: this.#serviceTier }, '[]');

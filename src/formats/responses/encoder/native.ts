@@ -16,6 +16,11 @@ const filled = {
   call: ['id', 'type', 'status', 'call_id', 'name', 'namespace', 'arguments', 'input'],
 } as const;
 
+/** Whether an item calls a tool of the caller's: nothing of it is read as a text. */
+export function isCallItem({ item: { type }, isOpaque }: NativeItem): boolean {
+  return isOpaque !== true && (type === 'function_call' || type === 'custom_tool_call');
+}
+
 /** Takes over the fields of the item that no delta holds, as the upstream has them now. */
 export function describe(output: NativeOutput, { item, isDone }: NativeItem): void {
   if (isDone === true && item.status === 'incomplete') output.outcome = 'incomplete';
