@@ -1,5 +1,5 @@
 import type { GatewayError } from '../base/errors.ts';
-import type { ChatResult, Usage } from '../schema/chat/chat.ts';
+import type { ChatRequest, ChatResult, Usage } from '../schema/chat/chat.ts';
 import type { ChatChunk } from '../schema/chat/chunk.ts';
 import type { ErrorBody, ServiceMetadata } from '../schema/chat/envelope.ts';
 import type { WireFormat } from './native.ts';
@@ -41,6 +41,11 @@ export interface ResponseEncoder {
    * or a search of the gateway adds them.
    */
   expectCitations?(): void;
+  /**
+   * Is called before the first chunk or the result, with the request that is served: the caller's, with what plugins have
+   * changed and the defaults of the model. A response may repeat what holds.
+   */
+  served?(request: ChatRequest): void;
   /** The body of a complete response. */
   result(head: ResponseHead, result: ChatResult, end: ReportedEnd): unknown;
   /** A chunk, with the head of its response in it. */

@@ -13,7 +13,9 @@ import { type EventSink, EventWriter, nowhere } from './events.ts';
 import { itemIds } from './ids.ts';
 import {
   echoOf,
+  type HeldFields,
   headOf,
+  heldFields,
   incompleteReason,
   inProgress,
   type ResponseState,
@@ -30,19 +32,26 @@ export interface ResponsesEncoderOptions {
   callForms: Native['callForms'];
   /** For `completed_at`. */
   clock: Pick<Clock, 'now'>;
+  /** false: what the specification demands, and is not known, is left out instead of null. */
+  isWhole: boolean;
 }
 
 /** The Responses wire: objects and events, made of chat results and chunks. Keeps state: one serves one call. */
 export function responsesEncoder(options: ResponsesEncoderOptions): ResponseEncoder {
+  let held: HeldFields = {};
+  const echo = () => echoOf(options, held);
   const late = { ofGateway: false, ofChat: citesByTools(options.request) };
-  const stream = new ResponsesStream(options, late);
+  const stream = new ResponsesStream(options, late, echo);
   return {
     format: 'responses',
     keepAlive: `: ${options.brand.toUpperCase()} PROCESSING\n\n`,
     expectCitations() {
       late.ofGateway = true;
     },
-    result: (head, result, end) => encodeResult(options, late, head, result, end),
+    served(request) {
+      held = heldFields(request);
+    },
+    result: (head, result, end) => ({ ...encodeResult(options, late, head, result, end), ...echo() }),
     chunk: (chunk) => stream.chunk(chunk),
     debug: (head, upstreamBody) => stream.debug(head, upstreamBody),
     finish: (head, end) => stream.finish(head, end),
@@ -59,7 +68,6 @@ function encodeResult(
   result: ChatResult,
   end: ReportedEnd,
 ) {
-  const { request, brand } = options;
   const builder = newBuilder(nowhere, options, late, head);
   const choice = result.choices.find(({ index }) => index === 0) ?? result.choices[0];
   const reason = choice?.finish_reason ?? null;
@@ -75,8 +83,7 @@ function encodeResult(
   return {
     ...headOf(head, state),
     output: builder.output,
-    ...tailOf(state, request, `${brand}_metadata`),
-    ...echoOf(request),
+    ...tailOf(state, options),
   };
 }
 
@@ -121,6 +128,7 @@ const unnamedError = 'Provider returned error: the response was broken off';
 class ResponsesStream {
   readonly #options: ResponsesEncoderOptions;
   readonly #late: LateCitations;
+  readonly #echoed: () => Loose;
   readonly #writer = new EventWriter();
   #builder: OutputBuilder | null = null;
   #reason: FinishReason | null = null;
@@ -128,8 +136,9 @@ class ResponsesStream {
   #error: ErrorBody['error'] | undefined;
   #echo = '';
 
-  constructor(options: ResponsesEncoderOptions, late: LateCitations) {
+  constructor(options: ResponsesEncoderOptions, late: LateCitations, echoed: () => Loose) {
     this.#options = options;
+    this.#echoed = echoed;
     this.#late = late;
   }
 
@@ -170,7 +179,7 @@ class ResponsesStream {
   #open(head: ResponseHead): OutputBuilder {
     this.#builder = newBuilder(this.#writer, this.#options, this.#late, head);
     // The request is repeated three times, and may be large: it is serialised once.
-    this.#echo = JSON.stringify(echoOf(this.#options.request)).slice(1);
+    this.#echo = JSON.stringify(this.#echoed()).slice(1);
     const json = this.#json(head, { ...inProgress, serviceTier: this.#serviceTier }, '[]');
     this.#writer.response('response.created', json);
     this.#writer.response('response.in_progress', json);
@@ -183,9 +192,8 @@ class ResponsesStream {
   }
 
   #json(head: ResponseHead, state: ResponseState, output: string): string {
-    const { request, brand } = this.#options;
     const before = JSON.stringify(headOf(head, state)).slice(0, -1);
-    const after = JSON.stringify(tailOf(state, request, `${brand}_metadata`)).slice(1, -1);
+    const after = JSON.stringify(tailOf(state, this.#options)).slice(1, -1);
     return `${before},"output":${output}${after === '' ? '' : ','}${after},${this.#echo}`;
   }
 }

@@ -25,7 +25,9 @@ export function isCallItem({ item: { type }, isOpaque }: NativeItem): boolean {
 export function describe(output: NativeOutput, { item, isDone }: NativeItem): void {
   if (isDone === true && item.status === 'incomplete') output.outcome = 'incomplete';
   if (output instanceof OpaqueItem) output.update(item);
-  else if (output instanceof MessageItem) output.extra = without(filled.message, item);
+  // Clients know no phase that is null.
+  else if (output instanceof MessageItem)
+    output.extra = without(item.phase === null ? [...filled.message, 'phase'] : filled.message, item);
   else if (output instanceof ReasoningItem) output.extra = without(filled.reasoning, item);
   else output.extra = without(filled.call, item);
 }
