@@ -38,7 +38,13 @@ const request = { model: 'bench/model-25', input: 'Hello', instructions: 'Be bri
 
 /** All frames of the stream. */
 export function convert(chunks: readonly ChatChunk[]): number {
-  const encoder = responsesEncoder({ brand: 'service', request, callForms: new Map(), clock: { now: () => 0 } });
+  const encoder = responsesEncoder({
+    brand: 'service',
+    request,
+    callForms: new Map(),
+    clock: { now: () => 0 },
+    isWhole: true,
+  });
   const bytes = new TextEncoder();
   let length = 0;
   for (const chunk of chunks) length += bytes.encode(encoder.chunk(chunk)).length;

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../base/errors.ts';
-import type { ChatResult, Usage } from '../schema/chat/chat.ts';
+import type { ChatRequest, ChatResult, Usage } from '../schema/chat/chat.ts';
 import type { ChatChunk } from '../schema/chat/chunk.ts';
 import type { ErrorBody, ServiceMetadata } from '../schema/chat/envelope.ts';
 import type { WireFormat } from './native.ts';
@@ -41,6 +41,11 @@ export interface ResponseEncoder {
    * or a search of the gateway adds them.
    */
   expectCitations?(): void;
+  /**
+   * Learns the request that is served, before the first chunk or the result: the caller's, with the changes of plugins and
+   * the defaults of the model. A response may repeat its values.
+   */
+  served?(request: ChatRequest): void;
   /** Returns the body of a complete response. */
   result(head: ResponseHead, result: ChatResult, end: ReportedEnd): unknown;
   /** Returns a chunk, with the head of its response in it. */

@@ -8,6 +8,11 @@ export interface Presentation {
   resetInterval(interval: Interval): Interval | null;
   /** The name in sums, such as that of a model; null: there is none. */
   activityName(name: string | null): string | null;
+  /**
+   * true: a Responses object has every field that its specification demands, with null where nothing is known. false: it
+   * leaves these out.
+   */
+  wholeResponses: boolean;
 }
 
 export const compatNames = ['openrouter'] as const;
@@ -18,6 +23,7 @@ const asContract: Presentation = {
   endpointStatus: (status) => status,
   resetInterval: (interval) => interval,
   activityName: (name) => name,
+  wholeResponses: true,
 };
 
 /** A lower number is a worse status. The public router documents only 0, which means healthy. */
@@ -31,6 +37,8 @@ const presets: Readonly<Record<CompatName, { brand: string; presentation: Presen
       resetInterval: (interval) => (interval === 'lifetime' ? null : interval),
       // Clients of the public router accept only texts.
       activityName: (name) => name ?? '',
+      // Its clients take no null there.
+      wholeResponses: false,
     },
   },
 };

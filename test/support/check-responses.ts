@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { responsesEventSchema } from '../../src/schema/responses/events.ts';
 import { responsesResultSchema } from '../../src/schema/responses/result.ts';
+import { problemsOfEvent, problemsOfResponse } from './open-responses.ts';
 import { referenceErrors, sharedAvailable } from './reference.ts';
 
 /** Checks responses as a client sees them. It knows the wire and nothing of the encoder. */
@@ -49,7 +50,8 @@ export interface CheckOptions {
  * - `error.code` `context_length_exceeded`: agents shorten the conversation after this word alone
  * - a content part `reasoning_text`: the schema of the event allows it, and the schema that it extends does not
  * - a `web_search_call` that does not say yet what it searches for: its provider announces it so, and it passes as it is
- * - `usage: null` as long as it is not known: public suites and OpenAI's own events have it
+ * - `usage: null` as long as it is not known, and `description: null` of a JSON format: the specification of Responses
+ *   demands both
  * - items of clients' own tools and of a provider (`local_shell_call`, `tool_search_call`, others): its list is closed
  */
 const unknownTypes = (item: Loose) =>
@@ -73,7 +75,7 @@ export function framesOf(text: string): { name: string; data: string }[] {
     });
 }
 
-/** Checks a complete stream: order, numbers, ids, indices, and that what the events add up to is what they end with. */
+/** Checks a complete stream: item after item, numbers, ids, indices, and that what the events add up to is what they end with. */
 export function checkResponsesStream(text: string, options: CheckOptions = {}): CheckedStream {
   const frames = framesOf(text);
   expect(frames.at(-1)).toEqual({ name: '', data: '[DONE]' });
@@ -148,6 +150,7 @@ function apply(event: Loose, open: Open[]): void {
   const { type, output_index: index } = event;
   if (type === 'response.output_item.added') {
     expect(index).toBe(open.length);
+    expect(open.at(-1)?.isDone ?? true, 'an item that begins before the end of the one before it').toBe(true);
     const { item } = event;
     if (item.type === 'message') expect(item.content).toEqual([]);
     if (item.type === 'reasoning') expect([item.summary, item.content]).toEqual([[], undefined]);
@@ -242,7 +245,7 @@ function checkEvent(event: Loose, { schemas = true }: CheckOptions): void {
   const known = schema.options.some(({ shape }) => shape.type.value === event.type);
   if (known) expect(schema.safeParse(event).error?.issues ?? [], JSON.stringify(event).slice(0, 300)).toEqual([]);
   if (!sharedAvailable) return;
-  const problems = problemsOf(event);
+  const problems = [...problemsOf(event), ...problemsOfEvent(event)];
   expect(problems, JSON.stringify(event).slice(0, 600)).toEqual([]);
 }
 
@@ -258,12 +261,19 @@ function problemsOf(event: Loose): string[] {
 /** Without what the reference does not have: see above. */
 function softened(event: Pick<Loose, 'response'>) {
   if (!('response' in event)) return event as { response?: unknown };
-  const { error, output, usage, ...rest } = event.response;
+  const { error, output, usage, text, ...rest } = event.response;
   const known = usage === null ? {} : { usage };
+  const { description, ...format } = (text as { format: { description?: unknown } }).format;
   const shown = error?.code === 'context_length_exceeded' ? { ...error, code: 'invalid_prompt' } : error;
   return {
     ...event,
-    response: { ...rest, ...known, error: shown, output: output.filter((item) => !unknownTypes(item)) },
+    response: {
+      ...rest,
+      ...known,
+      text: { ...(text as object), format: { ...format, ...(description ? { description } : {}) } },
+      error: shown,
+      output: output.filter((item) => !unknownTypes(item)),
+    },
   };
 }
 
@@ -310,6 +320,7 @@ export function checkResponsesResult(body: unknown, { schemas = true }: CheckOpt
   expect(responsesResultSchema().safeParse(result).error?.issues ?? []).toEqual([]);
   if (!sharedAvailable) return result;
   const { response } = softened({ response: result });
-  expect(messagesOf('OpenResponsesResult', response), JSON.stringify(result).slice(0, 600)).toEqual([]);
+  const problems = [...messagesOf('OpenResponsesResult', response), ...problemsOfResponse(result)];
+  expect(problems, JSON.stringify(result).slice(0, 600)).toEqual([]);
   return result;
 }

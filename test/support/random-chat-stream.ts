@@ -3,7 +3,7 @@ import type { ReasoningDetail } from '../../src/schema/chat/chat.ts';
 import type { ChunkDelta } from '../../src/schema/chat/chunk.ts';
 import { seeded } from './routing.ts';
 
-/** Random chat streams: any mixture of what a model can say, cut anywhere. */
+/** Random chat streams: any mixture of what a model can say, cut anywhere, also while something else goes on. */
 
 export const randomForms: Readonly<Record<string, CallForm>> = {
   patch: { kind: 'custom', name: 'apply_patch' },
@@ -24,22 +24,55 @@ export function randomStream(seed: number): ChunkDelta[] {
   let place = 0;
   let length = 0;
   const steps = below(9);
+  let segment: ChunkDelta[] = [];
+  /** What was said last may still go on while something else begins. */
+  const say = (next: ChunkDelta[]) => {
+    if (below(3) === 0) segment = inTurns([segment, next], below);
+    else {
+      deltas.push(...segment);
+      segment = next;
+    }
+  };
   for (let step = 0; step < steps; step++) {
     const kind = below(7);
     if (kind <= 1) {
       const said = text();
       length += said.length;
-      deltas.push(...cut(said, below).map((content) => ({ content })));
-    } else if (kind === 2) deltas.push(...thought(text(), style, place++, below));
-    else if (kind === 3) deltas.push(...cut(text(), below).map((refusal) => ({ refusal })));
-    else if (kind === 4) deltas.push({ annotations: [citation(step, length, below)] });
+      say(cut(said, below).map((content) => ({ content })));
+    } else if (kind === 2) say(thought(text(), style, place++, below));
+    else if (kind === 3) say(cut(text(), below).map((refusal) => ({ refusal })));
+    else if (kind === 4) say([{ annotations: [citation(step, length, below)] }]);
     else if (kind === 5) {
       const count = 1 + below(3);
-      deltas.push(...callsOf(calls, count, below, text));
+      say(callsOf(calls, count, below, text));
       calls += count;
-    } else deltas.push({ images: [{ image_url: { url: `data:image/png;base64,AAA${step}` } }] });
+    } else say([{ images: [{ image_url: { url: `data:image/png;base64,AAA${step}` } }] }]);
   }
-  return deltas;
+  return [...deltas, ...segment];
+}
+
+/**
+ * A random stream in the order of a chat message: thoughts, then a text, then calls, each of which begins after the one
+ * before and goes on when it likes. The same message as JSON has the same items.
+ */
+export function orderedStream(seed: number): ChunkDelta[] {
+  const random = seeded(seed);
+  const below = (limit: number) => Math.floor(random() * limit);
+  const text = () => Array.from({ length: 1 + below(4) }, () => words[below(words.length)] as string).join('');
+  const thoughts = below(2) === 0 ? thought(text(), below(4), 0, below) : [];
+  const said = below(3) === 0 ? [] : cut(text(), below).map((content) => ({ content }));
+  return [...thoughts, ...said, ...callsOf(0, below(5), below, text, true)];
+}
+
+/** Several lists as one, each in its own order. */
+function inTurns<T>(lists: readonly T[][], below: Below): T[] {
+  const queues = lists.map((list) => [...list]);
+  const all: T[] = [];
+  while (queues.some((queue) => queue.length > 0)) {
+    const next = queues[below(queues.length)]?.shift();
+    if (next !== undefined) all.push(next);
+  }
+  return all;
 }
 
 type Below = (limit: number) => number;
@@ -90,8 +123,11 @@ function citation(step: number, length: number, below: Below) {
   return { type: 'url_citation', url_citation: { url, title: `No ${step}`, ...places } };
 }
 
-/** Several calls whose fragments take turns. */
-function callsOf(first: number, count: number, below: Below, text: () => string): ChunkDelta[] {
+/**
+ * Several calls whose fragments take turns.
+ * @param inOrder  true: each begins after the one before
+ */
+function callsOf(first: number, count: number, below: Below, text: () => string, inOrder = false): ChunkDelta[] {
   const queues = Array.from({ length: count }, (_, at) => {
     const index = first + at;
     const [name, body] = callOf(below, text);
@@ -106,15 +142,21 @@ function callsOf(first: number, count: number, below: Below, text: () => string)
     return [...begin, ...cut(body, below).map((piece) => ({ index, function: { arguments: piece } }))];
   });
   const deltas: ChunkDelta[] = [];
+  let begun = 0;
   while (queues.some((queue) => queue.length > 0)) {
-    const fragment = queues[below(count)]?.shift();
-    if (fragment !== undefined) deltas.push({ tool_calls: [fragment] });
+    const at = below(inOrder ? Math.min(begun + 1, count) : count);
+    const fragment = queues[at]?.shift();
+    if (fragment === undefined) continue;
+    begun = Math.max(begun, at + 1);
+    deltas.push({ tool_calls: [fragment] });
   }
   return deltas;
 }
 
 function callOf(below: Below, text: () => string): [string, string] {
-  switch (below(6)) {
+  switch (below(7)) {
+    case 6:
+      return ['get_time', below(2) === 0 ? '{}' : ' {\n} '];
     case 0:
       return ['patch', JSON.stringify({ input: text() + text() })];
     case 1:

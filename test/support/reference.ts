@@ -15,8 +15,12 @@ export function sharedPath(relative: string): string {
   return fileURLToPath(new URL(relative, sharedUrl));
 }
 
+/** The published specification of Responses. */
+const specificationUrl = new URL('interface/openresponses.json', sharedUrl);
+
 let parsed: object | undefined;
 let ajv: Ajv2020 | undefined;
+let specification: Ajv2020 | undefined;
 const validators = new Map<string, ValidateFunction>();
 
 /**
@@ -32,6 +36,21 @@ export function validateAgainstReference(schemaName: string, value: unknown): st
 /** As `validateAgainstReference`, with all that ajv knows of each error. */
 export function referenceErrors(schemaName: string, value: unknown): ErrorObject[] {
   const validate = validators.get(schemaName) ?? compile(schemaName);
+  return validate(value) ? [] : [...(validate.errors ?? [])];
+}
+
+/** As `referenceErrors`, against the published specification of Responses. */
+export function specificationErrors(schemaName: string, value: unknown): ErrorObject[] {
+  const key = `specification ${schemaName}`;
+  let validate = validators.get(key);
+  if (validate === undefined) {
+    if (specification === undefined) {
+      specification = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
+      specification.addSchema(JSON.parse(readFileSync(specificationUrl, 'utf8')) as object, 'specification');
+    }
+    validate = specification.compile({ $ref: `specification#/components/schemas/${schemaName}` });
+    validators.set(key, validate);
+  }
   return validate(value) ? [] : [...(validate.errors ?? [])];
 }
 

@@ -25,6 +25,7 @@ export function newEncoder(
     request: { model: 'acme/large', input: 'Hello', ...request },
     callForms: new Map(Object.entries(forms)),
     clock: { now: () => nowMs },
+    isWhole: true,
   });
 }
 

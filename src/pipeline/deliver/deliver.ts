@@ -28,7 +28,7 @@ export async function deliverJson(run: CallRun, ask: Ask, response: ModelRespons
   const steps = stepsOf(run, ask);
   const result = steps.length === 0 ? complete.result : await throughSteps(complete.result, new StepChain(steps));
   call.encoder.check?.(result);
-  if (mayCiteLate(run, ask)) call.encoder.expectCitations?.();
+  prepareEncoder(run, ask);
   // The call ends first: amounts that plugins have left unsettled are on the bill as well.
   run.finish({ outcome: 'ok', status: 200, error: null });
   const body = call.encoder.result(complete.head, result, reportedEnd(run));
@@ -87,7 +87,7 @@ export class Delivery {
     this.#run = run;
     this.#response = response.kind === 'stream' ? response : streamOf(response);
     this.#steps = new StepChain(stepsOf(run, ask));
-    if (mayCiteLate(run, ask)) run.call.encoder.expectCitations?.();
+    prepareEncoder(run, ask);
     this.#passesThrough = this.#steps.isEmpty && this.#response.pullBytes !== undefined;
   }
 
@@ -184,6 +184,15 @@ export class Delivery {
 function reportedEnd(run: CallRun): ReportedEnd {
   const metadata = run.metadata();
   return metadata === undefined ? { usage: run.usage() } : { usage: run.usage(), metadata };
+}
+
+/** Tells the encoder what it cannot know by itself. */
+function prepareEncoder(run: CallRun, ask: Ask): void {
+  const { encoder } = run.call;
+  if (mayCiteLate(run, ask)) encoder.expectCitations?.();
+  if (encoder.served === undefined) return;
+  const serving = run.generations.findLast(({ target }) => target !== null);
+  if (serving !== undefined) encoder.served(serving.sentRequest);
 }
 
 /** Returns the target that served the client; null: none did. */

@@ -82,6 +82,11 @@ export class GenerationState implements GenerationLog {
     return this.ask.request;
   }
 
+  /** As it was sent to the target that serves, with the defaults of its model. */
+  get sentRequest(): ChatRequest {
+    return this.#sent.request;
+  }
+
   get askedFor(): readonly ChatRequest[] {
     return this.ask.askedFor;
   }

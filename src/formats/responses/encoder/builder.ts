@@ -11,15 +11,24 @@ import type { EventSink } from './events.ts';
 import type { ItemIds } from './ids.ts';
 import type { OutputItem } from './item.ts';
 import { MessageItem, type TextPart } from './message.ts';
-import { describe, type NativeOutput, nativeOutput } from './native.ts';
+import { describe, isCallItem, type NativeOutput, nativeOutput } from './native.ts';
+import { Place } from './place.ts';
 import { ReasoningItem } from './reasoning.ts';
 import { ImageItem, OpaqueItem } from './whole-item.ts';
+
+/** What may still cite a text that has ended. */
+export interface LateCitations {
+  /** true: the gateway or a plugin may, whatever the upstream speaks. */
+  readonly ofGateway: boolean;
+  /** true: an upstream of chat completions may, which has searched the web. */
+  readonly ofChat: boolean;
+}
 
 export interface BuilderOptions {
   ids: ItemIds;
   callForms: ReadonlyMap<string, CallForm>;
-  /** true: citations of a text may come after a call. Messages then stay open until the end. */
-  mayCiteLate: boolean;
+  /** Where they may come, a message stays open until something else than a call or an image follows it. */
+  lateCitations: LateCitations;
 }
 
 type Logprobs = readonly unknown[] | null | undefined;
@@ -28,17 +37,22 @@ type Logprobs = readonly unknown[] | null | undefined;
  * Builds the output items of a response out of the deltas of a chat message. JSON and streams both come from here: the
  * sink gets the events, which a response as JSON has no use for.
  *
- * Items end in their order. A message ends when another item begins; a call only at the end, because more fragments of
- * its arguments may come.
+ * Item follows item: the client gets nothing of one before the one before it is done. A message ends when another item
+ * begins. A call ends when its arguments are complete and something has followed it, else at the end, because more
+ * fragments may come; what follows it waits so long. All that waits is in the items anyway, which end the response.
  */
 export class OutputBuilder {
   readonly #sink: EventSink;
   readonly #options: BuilderOptions;
-  readonly #items: OutputItem[] = [];
-  /** Index of the first item that is open. */
-  #firstOpen = 0;
-  /** The message or the reasoning item that is still open. */
+  readonly #places: Place[] = [];
+  /** Index of the place that is not done, and whose events the client gets. */
+  #front = 0;
+  /** The message or the reasoning that goes on. */
   #current: MessageItem | ReasoningItem | null = null;
+  /** The latest item that is no call and no image. */
+  #spoken: OutputItem | null = null;
+  /** The message that has ended, but for citations. */
+  #citable: MessageItem | null = null;
   /**
    * The item that was written last. If the response is not complete, this item is the one that is not complete. null:
    * none, or a call that is not announced yet.
@@ -53,7 +67,7 @@ export class OutputBuilder {
   constructor(sink: EventSink, options: BuilderOptions) {
     this.#sink = sink;
     this.#options = options;
-    this.#calls = new OpenCalls(options.callForms, options.ids, sink, (make) => this.#begin(make));
+    this.#calls = new OpenCalls(options.callForms, options.ids, () => this.#begin('call'));
   }
 
   add(delta: ChunkDelta, logprobs?: Logprobs): void {
@@ -78,7 +92,9 @@ export class OutputBuilder {
       let item = this.#current;
       if (!(item instanceof ReasoningItem) || item.isFollowedBy(detail)) {
         const given = isResponsesFormat(detail.format) ? detail.id : null;
-        item = this.#begin((index) => new ReasoningItem(this.#sink, index, this.#options.ids.item('rs', index, given)));
+        const place = this.#begin('speech');
+        item = new ReasoningItem(place.sink, place.index, this.#options.ids.item('rs', place.index, given));
+        this.#put(place, item);
         this.#current = item;
       }
       this.#latest = item;
@@ -99,42 +115,67 @@ export class OutputBuilder {
   }
 
   #message(): MessageItem {
-    if (!(this.#current instanceof MessageItem) || this.#current.isOver) {
-      this.#current = this.#begin((index) => new MessageItem(this.#sink, index, this.#options.ids.item('msg', index)));
+    let message = this.#current;
+    if (!(message instanceof MessageItem) || message.isOver) {
+      const place = this.#begin('speech');
+      message = new MessageItem(place.sink, place.index, this.#options.ids.item('msg', place.index));
+      this.#put(place, message);
+      this.#current = message;
     }
-    this.#latest = this.#current;
-    return this.#current as MessageItem;
+    this.#latest = message;
+    return message;
   }
 
   #addImage(url: string): void {
-    this.#begin((index) => new ImageItem(this.#sink, index, this.#options.ids.item('ig', index), url));
+    const { ids } = this.#options;
+    const place = this.#begin('image');
+    this.#latest = place.put(new ImageItem(place.sink, place.index, ids.item('ig', place.index), url));
   }
 
-  /** Ends the item before, and announces the new one. */
-  #begin<Item extends OutputItem>(make: (index: number) => Item): Item {
+  /** The item before ends, and there is a place for a new one. Citations may come after calls and images. */
+  #begin(kind: 'call' | 'image' | 'speech'): Place {
     const before = this.#current;
     this.#current = null;
-    if (before !== null && !(before instanceof MessageItem && this.#options.mayCiteLate)) before.isOver = true;
+    if (before !== null) this.#end(before, this.#mayCiteLate(false));
+    if (kind === 'speech') this.#endCitable();
     this.#calls.settle();
-    this.#closeInOrder();
-    return this.#append(make);
+    return this.#nextPlace();
   }
 
-  #append<Item extends OutputItem>(make: (index: number) => Item): Item {
-    const item = make(this.#items.length);
-    this.#items.push(item);
+  #mayCiteLate(isNative: boolean): boolean {
+    const { ofGateway, ofChat } = this.#options.lateCitations;
+    return ofGateway || (ofChat && !isNative);
+  }
+
+  /** @param mayCite  true: it stays open for citations, until something is said behind it */
+  #end(item: OutputItem, mayCite: boolean): void {
+    if (mayCite && item instanceof MessageItem && item === this.#spoken) this.#citable = item;
+    else item.isOver = true;
+  }
+
+  #endCitable(): void {
+    if (this.#citable !== null) this.#citable.isOver = true;
+    this.#citable = null;
+  }
+
+  #nextPlace(): Place {
+    this.#closeInOrder(true);
+    const index = this.#places.length;
+    const place = new Place(index, this.#sink, index === this.#front ? null : this.#sink.later());
+    this.#places.push(place);
+    return place;
+  }
+
+  #put<Item extends OutputItem>(place: Place, item: Item): Item {
+    this.#spoken = item;
     this.#latest = item;
-    item.announce();
-    return item;
+    return place.put(item);
   }
 
   #addNative(native: NativeItem, delta: ChunkDelta, logprobs: Logprobs): void {
     let item = this.#native.get(native.index);
     if (item === undefined) {
-      const callId = delta.tool_calls?.[0]?.id;
-      // A tool of the gateway runs between two responses of the model: the items before it have ended.
-      const begin = native.index < 0 ? this.#begin.bind(this) : this.#append.bind(this);
-      item = begin<NativeOutput>((index) => nativeOutput(this.#sink, this.#options.ids, index, native, callId));
+      item = this.#beginNative(native, delta.tool_calls?.[0]?.id);
       this.#native.set(native.index, item);
     } else if (native.isDone === true || item instanceof OpaqueItem) describe(item, native);
     if (!item.isClosed) {
@@ -142,8 +183,22 @@ export class OutputBuilder {
       this.#fill(item, delta, logprobs);
     }
     if (item instanceof OpaqueItem && native.event !== undefined && !item.isClosed) item.pass(native.event);
-    const staysOpen = item instanceof MessageItem && this.#options.mayCiteLate;
-    if (native.isDone === true && !staysOpen) item.isOver = true;
+    if (native.isDone === true) this.#end(item, this.#mayCiteLate(true));
+  }
+
+  #beginNative(native: NativeItem, callId: unknown): NativeOutput {
+    const kind = isCallItem(native) ? 'call' : 'speech';
+    let place: Place;
+    // A tool of the gateway runs between two responses of the model: what was said before has ended.
+    if (native.index < 0) place = this.#begin(kind);
+    else {
+      if (kind === 'speech') this.#endCitable();
+      place = this.#nextPlace();
+    }
+    const item = nativeOutput(place.sink, this.#options.ids, place.index, native, callId);
+    if (kind === 'speech') return this.#put(place, item);
+    this.#latest = item;
+    return place.put(item);
   }
 
   #fill(item: NativeOutput, delta: ChunkDelta, logprobs: Logprobs): void {
@@ -160,25 +215,37 @@ export class OutputBuilder {
     }
   }
 
-  #closeInOrder(): void {
-    let item = this.#items[this.#firstOpen];
-    while (item?.isOver === true) {
-      if (!item.isClosed) item.close(item.outcome);
-      this.#firstOpen++;
-      item = this.#items[this.#firstOpen];
+  /** @param isFollowed  true: something follows the last place, so that a call there may end */
+  #closeInOrder(isFollowed = false): void {
+    let place = this.#places[this.#front];
+    while (place !== undefined) {
+      const mayEnd = isFollowed || this.#front < this.#places.length - 1;
+      if (place.item?.isOver !== true && !(mayEnd && this.#calls.end(place))) return;
+      this.#close(place);
+      place = this.#places[this.#front];
+      place?.release();
     }
   }
 
-  /** Ends the response. An item that was cut by a limit or a filter is marked as such. */
+  #close({ item }: Place): void {
+    if (item?.isClosed === false) item.close(item.outcome);
+    this.#front++;
+  }
+
+  /** The response is complete. What was cut by a limit or a filter is marked as such. */
   finish(reason: FinishReason | null): void {
     const before = this.#latest;
     const latestCall = this.#calls.finish();
     const latest = before ?? latestCall;
     if (this.#texts.hasPending) this.#citeAtEnd();
     const isCut = reason === 'length' || reason === 'content_filter';
-    const cut = isCut && latest !== null && !latest.isOver ? latest : null;
-    for (const item of this.#items.slice(this.#firstOpen)) item.close(item === cut ? 'incomplete' : item.outcome);
-    this.#firstOpen = this.#items.length;
+    for (const place of this.#places.slice(this.#front)) {
+      place.release();
+      const { item } = place;
+      if (isCut && item !== null && !item.isOver && (item === latest || this.#calls.isCut(place)))
+        item.outcome = 'incomplete';
+      this.#close(place);
+    }
   }
 
   /** Puts citations of a text that has ended, or of no text, into a message of their own. */
@@ -186,20 +253,28 @@ export class OutputBuilder {
     this.#texts.release(this.#textOf(this.#message()));
   }
 
-  /** Ends a response that broke: no event says that its open items are complete. */
+  /** The response broke: nothing more is said of what is not complete, and nothing of what the client has not seen. */
   abandon(): void {
-    for (const item of this.#items.slice(this.#firstOpen)) {
-      if (item.isOver) item.close(item.outcome);
-      else item.abandon();
+    const open = this.#places.slice(this.#front).filter(({ isUnseen }) => !isUnseen);
+    this.#places.length = this.#front;
+    for (const place of open) {
+      place.item?.abandon();
+      this.#places.push(place);
     }
   }
 
   get output(): Loose[] {
-    return this.#items.map((item) => item.toObject());
+    return this.#items().map((item) => item.toObject());
   }
 
   outputJson(): string {
-    return `[${this.#items.map((item) => item.toJson()).join(',')}]`;
+    return `[${this.#items()
+      .map((item) => item.toJson())
+      .join(',')}]`;
+  }
+
+  #items(): OutputItem[] {
+    return this.#places.flatMap(({ item }) => item ?? []);
   }
 }
 

@@ -7,13 +7,15 @@ import type { ReportedEnd, ResponseEncoder, ResponseHead } from '../../../call/r
 import type { AssistantMessage, ChatResult, FinishReason } from '../../../schema/chat/chat.ts';
 import type { ChatChunk, ChunkDelta } from '../../../schema/chat/chunk.ts';
 import type { ErrorBody } from '../../../schema/chat/envelope.ts';
-import { OutputBuilder } from './builder.ts';
+import { type LateCitations, OutputBuilder } from './builder.ts';
 import { type ResponseFailure, responseFailure } from './error.ts';
 import { type EventSink, EventWriter, nowhere } from './events.ts';
 import { itemIds } from './ids.ts';
 import {
   echoOf,
+  type HeldFields,
   headOf,
+  heldFields,
   incompleteReason,
   inProgress,
   type ResponseState,
@@ -30,21 +32,28 @@ export interface ResponsesEncoderOptions {
   callForms: Native['callForms'];
   /** The clock, for `completed_at`. */
   clock: Pick<Clock, 'now'>;
+  /** false: what the specification demands, and is not known, is left out instead of null. */
+  isWhole: boolean;
 }
 
 /**
  * The Responses wire: objects and events, made of chat results and chunks. Keeps state: one encoder serves one call.
  */
 export function responsesEncoder(options: ResponsesEncoderOptions): ResponseEncoder {
-  const expected: Expected = { citations: citesByTools(options.request) };
-  const stream = new ResponsesStream(options, expected);
+  let held: HeldFields = {};
+  const echo = () => echoOf(options, held);
+  const late = { ofGateway: false, ofChat: citesByTools(options.request) };
+  const stream = new ResponsesStream(options, late, echo);
   return {
     format: 'responses',
     keepAlive: `: ${options.brand.toUpperCase()} PROCESSING\n\n`,
     expectCitations() {
-      expected.citations = true;
+      late.ofGateway = true;
     },
-    result: (head, result, end) => encodeResult(options, expected, head, result, end),
+    served(request) {
+      held = heldFields(request);
+    },
+    result: (head, result, end) => ({ ...encodeResult(options, late, head, result, end), ...echo() }),
     chunk: (chunk) => stream.chunk(chunk),
     debug: (head, upstreamBody) => stream.debug(head, upstreamBody),
     finish: (head, end) => stream.finish(head, end),
@@ -54,21 +63,14 @@ export function responsesEncoder(options: ResponsesEncoderOptions): ResponseEnco
   };
 }
 
-/** The parts of a response that may still come. */
-interface Expected {
-  /** true: citations of a text that has ended may come. */
-  citations: boolean;
-}
-
 function encodeResult(
   options: ResponsesEncoderOptions,
-  expected: Expected,
+  late: LateCitations,
   head: ResponseHead,
   result: ChatResult,
   end: ReportedEnd,
 ) {
-  const { request, brand } = options;
-  const builder = newBuilder(nowhere, options, expected, head);
+  const builder = newBuilder(nowhere, options, late, head);
   const choice = result.choices.find(({ index }) => index === 0) ?? result.choices[0];
   const reason = choice?.finish_reason ?? null;
   if (choice !== undefined) {
@@ -77,24 +79,23 @@ function encodeResult(
     const deltas = outputDeltasOf(message) ?? [whole()];
     for (const { delta, logprobs: tokens } of deltas) builder.add(delta, tokens);
   }
-  builder.finish(reason);
   const tier = typeof result.service_tier === 'string' ? result.service_tier : null;
   const state = endState(options, reason, choice?.error, end, tier);
+  endItems(builder, reason, state);
   return {
     ...headOf(head, state),
     output: builder.output,
-    ...tailOf(state, request, `${brand}_metadata`),
-    ...echoOf(request),
+    ...tailOf(state, options),
   };
 }
 
 function newBuilder(
   sink: EventSink,
   { callForms }: ResponsesEncoderOptions,
-  { citations }: Expected,
+  lateCitations: LateCitations,
   head: ResponseHead,
 ) {
-  return new OutputBuilder(sink, { ids: itemIds(head.id), callForms, mayCiteLate: citations });
+  return new OutputBuilder(sink, { ids: itemIds(head.id), callForms, lateCitations });
 }
 
 /** true: a web search of the request, whoever makes it, may add citations when the text has ended. */
@@ -118,12 +119,18 @@ function endState(
   return { ...base, status: 'completed', completedAt: Math.floor(clock.now() / 1000) };
 }
 
+function endItems(builder: OutputBuilder, reason: FinishReason | null, { status }: ResponseState): void {
+  if (status === 'failed') builder.abandon();
+  else builder.finish(reason);
+}
+
 const unnamedError = 'Provider returned error: the response was broken off';
 
 /** The events of one response. Its states: `null`, nothing was said; then open; then closed. */
 class ResponsesStream {
   readonly #options: ResponsesEncoderOptions;
-  readonly #expected: Expected;
+  readonly #late: LateCitations;
+  readonly #echoed: () => Loose;
   readonly #writer = new EventWriter();
   #builder: OutputBuilder | null = null;
   #reason: FinishReason | null = null;
@@ -131,9 +138,10 @@ class ResponsesStream {
   #error: ErrorBody['error'] | undefined;
   #echo = '';
 
-  constructor(options: ResponsesEncoderOptions, expected: Expected) {
+  constructor(options: ResponsesEncoderOptions, late: LateCitations, echoed: () => Loose) {
     this.#options = options;
-    this.#expected = expected;
+    this.#echoed = echoed;
+    this.#late = late;
   }
 
   chunk(chunk: ChatChunk): string {
@@ -158,8 +166,7 @@ class ResponsesStream {
   finish(head: ResponseHead, end: ReportedEnd): string {
     const builder = this.#builder ?? this.#open(head);
     const state = endState(this.#options, this.#reason, this.#error, end, this.#serviceTier);
-    if (state.status === 'failed') builder.abandon();
-    else builder.finish(this.#reason);
+    endItems(builder, this.#reason, state);
     return this.#close(head, state, builder);
   }
 
@@ -172,9 +179,9 @@ class ResponsesStream {
   }
 
   #open(head: ResponseHead): OutputBuilder {
-    this.#builder = newBuilder(this.#writer, this.#options, this.#expected, head);
+    this.#builder = newBuilder(this.#writer, this.#options, this.#late, head);
     // The request is repeated three times, and may be large: it is serialised once.
-    this.#echo = JSON.stringify(echoOf(this.#options.request)).slice(1);
+    this.#echo = JSON.stringify(this.#echoed()).slice(1);
     const json = this.#json(head, { ...inProgress, serviceTier: this.#serviceTier }, '[]');
     this.#writer.response('response.created', json);
     this.#writer.response('response.in_progress', json);
@@ -187,9 +194,8 @@ class ResponsesStream {
   }
 
   #json(head: ResponseHead, state: ResponseState, output: string): string {
-    const { request, brand } = this.#options;
     const before = JSON.stringify(headOf(head, state)).slice(0, -1);
-    const after = JSON.stringify(tailOf(state, request, `${brand}_metadata`)).slice(1, -1);
+    const after = JSON.stringify(tailOf(state, this.#options)).slice(1, -1);
     return `${before},"output":${output}${after === '' ? '' : ','}${after},${this.#echo}`;
   }
 }

@@ -16,11 +16,18 @@ const filled = {
   call: ['id', 'type', 'status', 'call_id', 'name', 'namespace', 'arguments', 'input'],
 } as const;
 
+/** Whether an item calls a tool of the caller's: nothing of it is read as a text. */
+export function isCallItem({ item: { type }, isOpaque }: NativeItem): boolean {
+  return isOpaque !== true && (type === 'function_call' || type === 'custom_tool_call');
+}
+
 /** Takes over the fields of the item that no delta holds, as the upstream has them now. */
 export function describe(output: NativeOutput, { item, isDone }: NativeItem): void {
   if (isDone === true && item.status === 'incomplete') output.outcome = 'incomplete';
   if (output instanceof OpaqueItem) output.update(item);
-  else if (output instanceof MessageItem) output.extra = without(filled.message, item);
+  // Clients know no phase that is null.
+  else if (output instanceof MessageItem)
+    output.extra = without(item.phase === null ? [...filled.message, 'phase'] : filled.message, item);
   else if (output instanceof ReasoningItem) output.extra = without(filled.reasoning, item);
   else output.extra = without(filled.call, item);
 }

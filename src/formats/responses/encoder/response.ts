@@ -1,6 +1,6 @@
 import { isObject, type Loose } from '../../../base/values.ts';
 import type { ReportedEnd, ResponseHead } from '../../../call/response-encoder.ts';
-import type { FinishReason } from '../../../schema/chat/chat.ts';
+import type { ChatRequest, FinishReason } from '../../../schema/chat/chat.ts';
 import { isServerTool } from '../../../schema/responses/responses.ts';
 import type { ResponseFailure } from './error.ts';
 import { responsesUsage } from './usage.ts';
@@ -58,13 +58,52 @@ const repeated: readonly (readonly [string, unknown])[] = [
   ['truncation', 'disabled'],
 ];
 
-/** Returns the fields of the request that a response repeats. */
-export function echoOf(request: ResponsesBody): Loose {
+/** What holds of the request that was served, under the names of Responses. */
+export interface HeldFields {
+  temperature?: unknown;
+  top_p?: unknown;
+  presence_penalty?: unknown;
+  frequency_penalty?: unknown;
+  parallel_tool_calls?: unknown;
+  max_output_tokens?: unknown;
+  effort?: unknown;
+}
+
+/** A few values alone: the request may be large, and is not kept. */
+export function heldFields(request: ChatRequest): HeldFields {
+  const { temperature, top_p, presence_penalty, frequency_penalty, parallel_tool_calls } = request;
+  return {
+    temperature,
+    top_p,
+    presence_penalty,
+    frequency_penalty,
+    parallel_tool_calls,
+    max_output_tokens: request.max_completion_tokens ?? request.max_tokens,
+    effort: request.reasoning?.effort ?? request.reasoning_effort,
+  };
+}
+
+/** How a response repeats its request. */
+export interface EchoOptions {
+  /** The caller's body. */
+  request: ResponsesBody;
+  /** false: what the specification demands, and is not known, is left out instead of null. */
+  isWhole: boolean;
+}
+
+/** What a response repeats of its request. */
+export function echoOf({ request, isWhole }: EchoOptions, held: HeldFields): Loose {
   const echo: Loose = { previous_response_id: null, store: false };
-  for (const [name, absent] of repeated) echo[name] = request[name] ?? absent;
-  echo.reasoning = { effort: null, summary: null, ...(isObject(request.reasoning) ? request.reasoning : {}) };
+  const served = held as Readonly<Record<string, unknown>>;
+  for (const [name, absent] of repeated) echo[name] = served[name] ?? request[name] ?? absent;
+  const reasoning = isObject(request.reasoning) ? request.reasoning : {};
+  echo.reasoning = {
+    ...reasoning,
+    effort: reasoning.effort ?? held.effort ?? null,
+    summary: reasoning.summary ?? null,
+  };
   const { format, ...text } = isObject(request.text) ? request.text : {};
-  echo.text = { format: format ?? { type: 'text' }, ...text };
+  echo.text = { format: isWhole ? wholeFormat(format) : (format ?? plainText), ...withoutNulls(text) };
   if (request.user !== undefined && request.user !== null) echo.user = request.user;
   // Clients know no tools of the gateway, and refuse the whole response.
   if (Array.isArray(echo.tools)) echo.tools = echo.tools.filter((tool) => !isOfGateway(tool)).map(inFull);
@@ -72,7 +111,21 @@ export function echoOf(request: ResponsesBody): Loose {
   return echo;
 }
 
-/** Returns a function with all fields that the interface demands. */
+const plainText = { type: 'text' };
+
+/** A format with all fields that the specification demands of one. */
+function wholeFormat(format: unknown): unknown {
+  if (!isObject(format)) return plainText;
+  if (format.type !== 'json_schema') return format;
+  return {
+    ...format,
+    description: format.description ?? null,
+    schema: format.schema ?? null,
+    strict: format.strict ?? false,
+  };
+}
+
+/** A function with all fields that the interface demands of one. */
 function inFull(tool: unknown): unknown {
   if (!isObject(tool) || tool.type !== 'function') return tool;
   return {
@@ -81,6 +134,10 @@ function inFull(tool: unknown): unknown {
     parameters: tool.parameters ?? null,
     strict: tool.strict ?? null,
   };
+}
+
+function withoutNulls(fields: Loose): Loose {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
 }
 
 function isOfGateway(tool: unknown): boolean {
@@ -105,17 +162,20 @@ export function headOf({ id, created, model }: ResponseHead, state: ResponseStat
 /** The tiers that clients know: their schema refuses the whole response for another, such as `on_demand`. */
 const serviceTiers: readonly unknown[] = ['auto', 'default', 'flex', 'priority', 'scale'];
 
-/**
- * Returns the fields behind `output`, without those of the request.
- * @param metadataField  such as `service_metadata`
- */
-export function tailOf(state: ResponseState, request: ResponsesBody, metadataField: string): Loose {
-  const { serviceTier, failure, end } = state;
-  const tier = serviceTier ?? request.service_tier;
+export interface TailOptions extends EchoOptions {
+  /** Names the metadata field. */
+  brand: string;
+}
+
+/** The fields behind `output`, without those of the request. */
+export function tailOf({ status, serviceTier, failure, end }: ResponseState, options: TailOptions): Loose {
+  const { brand, request, isWhole } = options;
+  // What serves is known at the end alone. Where the provider does not say, nobody knows.
+  const tier = serviceTier ?? (status === 'in_progress' ? request.service_tier : null);
   return {
-    usage: end.usage === undefined ? null : responsesUsage(end.usage),
+    ...(end.usage !== undefined ? { usage: responsesUsage(end.usage) } : isWhole ? { usage: null } : {}),
     service_tier: serviceTiers.includes(tier) ? tier : 'default',
     ...(failure === null ? {} : { error_type: failure.error_type }),
-    ...(end.metadata === undefined ? {} : { [metadataField]: end.metadata }),
+    ...(end.metadata === undefined ? {} : { [`${brand}_metadata`]: end.metadata }),
   };
 }

@@ -112,9 +112,9 @@ export class OpaqueItem extends OutputItem {
   }
 
   pass(event: Readonly<Loose>): void {
-    const { type } = event;
+    const { type, sequence_number: _number, ...fields } = event;
     if (typeof type !== 'string' || !eventName.test(type) || ofResponse.test(type)) return;
-    this.sink.emit(type, { ...event, ...this.place });
+    this.sink.emit(type, { ...fields, ...this.place });
   }
 
   protected closeParts(): void {}

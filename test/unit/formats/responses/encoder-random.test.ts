@@ -5,7 +5,7 @@ import { unpackReasoning } from '../../../../src/formats/responses/packed-reason
 import type { FinishReason, ReasoningDetail } from '../../../../src/schema/chat/chat.ts';
 import type { ChunkDelta } from '../../../../src/schema/chat/chunk.ts';
 import { checkResponsesResult, checkResponsesStream, type Loose } from '../../../support/check-responses.ts';
-import { randomForms, randomStream } from '../../../support/random-chat-stream.ts';
+import { orderedStream, randomForms, randomStream } from '../../../support/random-chat-stream.ts';
 import { chunkOf, end, head, newEncoder, resultOf, streamOf } from '../../../support/responses-encoding.ts';
 import { runs } from '../../../support/runs.ts';
 
@@ -20,11 +20,11 @@ function encoderOf(seed: number) {
 const encode = (seed: number) => streamOf(randomStream(seed), reasonOf(seed), encoderOf(seed));
 
 /** The same in JSON, of the same chunks. */
-function resultOfChunks(seed: number): Loose {
+function resultOfChunks(seed: number, deltas = randomStream(seed), reason = reasonOf(seed)): Loose {
   const folder = chunkFolder();
-  for (const delta of randomStream(seed)) folder.add(chunkOf(delta));
+  for (const delta of deltas) folder.add(chunkOf(delta));
   const message = folder.result()?.choices[0]?.message ?? {};
-  const body = encoderOf(seed).result(head, resultOf(message, reasonOf(seed)), end);
+  const body = encoderOf(seed).result(head, resultOf(message, reason), end);
   return checkResponsesResult(body, { schemas: seed % 20 === 0 });
 }
 
@@ -80,6 +80,14 @@ describe('random streams', () => {
       expect(said, `seed ${seed}`).toEqual(saidIn(json.output));
       expect(said.text).toBe(chatText(randomStream(seed)));
       expect({ ...final, output: [] }).toEqual({ ...json, output: [] });
+    }
+  }, 120_000);
+  it('of calls in turns end with the items of the complete JSON, whatever comes first', () => {
+    for (let seed = 0; seed < runs(600, 10_000); seed++) {
+      const deltas = orderedStream(seed);
+      const reason = seed % 2 === 0 ? 'stop' : 'tool_calls';
+      const { final } = checkResponsesStream(streamOf(deltas, reason, encoderOf(seed)), { schemas: seed % 50 === 0 });
+      expect(final.output, `seed ${seed}`).toEqual(resultOfChunks(seed, deltas, reason).output);
     }
   }, 120_000);
   it('are taken by the strict accumulator of the OpenAI SDK, which ends with the same object', async () => {

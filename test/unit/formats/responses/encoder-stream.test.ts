@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { withOutputItem } from '../../../../src/call/output-item.ts';
+import type { ChunkDelta } from '../../../../src/schema/chat/chunk.ts';
 import { checkResponsesStream } from '../../../support/check-responses.ts';
 import { callDeltas, chunkOf, end, head, newEncoder, nowMs, streamOf } from '../../../support/responses-encoding.ts';
 
@@ -85,17 +87,34 @@ describe('the stream of a response', () => {
     expect(final.incomplete_details).toEqual({ reason: why });
     expect(final.output.map(({ status }) => status)).toEqual(['completed', 'incomplete']);
   });
-  it('keeps several calls open, whose arguments come in turns', () => {
+  it('ends each call before the next one begins, whose arguments come in turns', () => {
     const [first, ...ofFirst] = callDeltas(0, 'read', ['{"a":', '1}']);
-    const [second, ...ofSecond] = callDeltas(1, 'write', ['{"b":', '2}']);
-    const deltas = [first, second, ofSecond[0], ofFirst[0], ofSecond[1], ofFirst[1]].filter((one) => one !== undefined);
-    const { final, events } = checkResponsesStream(streamOf(deltas, 'tool_calls'));
+    const [second, ...ofSecond] = callDeltas(1, 'write', ['{"b":', '2', '}']);
+    const deltas = [first, second, ofSecond[0], ofFirst[0], ofSecond[1], ofFirst[1], ofSecond[2]];
+    const { final, events } = checkResponsesStream(
+      streamOf(
+        deltas.filter((one) => one !== undefined),
+        'tool_calls',
+      ),
+    );
     expect(final.output).toMatchObject([
       { name: 'read', call_id: 'call_read_0', arguments: '{"a":1}' },
       { name: 'write', call_id: 'call_write_1', arguments: '{"b":2}' },
     ]);
-    const turns = events.filter(({ type }) => type.endsWith('arguments.delta')).map((event) => event.output_index);
-    expect(turns).toEqual([1, 0, 1, 0]);
+    const shown = events.map(({ type, output_index: index, delta }) => [type.split('.').at(-1), index, delta]);
+    expect(shown.slice(2, -1)).toEqual([
+      ['added', 0, undefined],
+      ['delta', 0, '{"a":'],
+      ['delta', 0, '1}'],
+      ['done', 0, undefined],
+      ['done', 0, undefined],
+      ['added', 1, undefined],
+      // What has waited comes at once.
+      ['delta', 1, '{"b":2'],
+      ['delta', 1, '}'],
+      ['done', 1, undefined],
+      ['done', 1, undefined],
+    ]);
   });
   it('announces a call when its id and all of its name are known', () => {
     const fragments = [
@@ -121,7 +140,7 @@ describe('the stream of a response', () => {
       function: { name: 'f', arguments: '{}' },
     }));
     const { final } = checkResponsesStream(streamOf([{ tool_calls: fragments }]));
-    expect(final.output.map(({ call_id }) => call_id)).toEqual(['c', 'call_2', 'call_1']);
+    expect(final.output.map(({ call_id }) => call_id)).toEqual(['c', 'call_1', 'call_2']);
   });
   it('puts text that follows a call into a message of its own, and ends the items in their order', () => {
     const deltas = [{ content: 'One' }, ...callDeltas(0, 'f', ['{}']), { content: 'Two' }, { reasoning: 'Hm' }];
@@ -178,6 +197,104 @@ describe('the stream of a response', () => {
       status: 'completed',
       output: [{ content: [{ text: 'Hi' }] }],
     });
+  });
+});
+
+describe('what belongs to a later item', () => {
+  const fragment = (index: number, text: string) => ({ tool_calls: [{ index, function: { arguments: text } }] });
+  /** The items that a client has heard of, and those that are done, after each delta. */
+  const seenAfter = (deltas: readonly ChunkDelta[], encoder = newEncoder()) =>
+    deltas.map((delta) => {
+      const frames = encoder.chunk(chunkOf(delta));
+      return [
+        frames.match(/^event: .*item\.added$/gm)?.length ?? 0,
+        frames.match(/^event: .*item\.done$/gm)?.length ?? 0,
+      ];
+    });
+  it('comes at once where the call before it is complete', () => {
+    const deltas = [
+      ...callDeltas(0, 'read', ['{"a":1}']),
+      ...callDeltas(1, 'write', ['{"b"', ':2}']),
+      { content: 'So' },
+    ];
+    expect(seenAfter(deltas)).toEqual([
+      [0, 0],
+      [1, 0],
+      // Its name may go on.
+      [0, 0],
+      [1, 1],
+      [0, 0],
+      [1, 1],
+    ]);
+  });
+  it.each([
+    ['not begun', ['']],
+    ['not complete', ['{"a":[{"b":"}]"}']],
+    ['empty, as some servers begin every call', ['{}']],
+    ['no JSON, of which nobody knows the end', ['look']],
+  ])('waits where the arguments of the call before it are %s', (_, pieces) => {
+    const encoder = newEncoder();
+    const deltas = [...callDeltas(0, 'read', pieces), ...callDeltas(1, 'write', ['{"b":2}']), { content: 'So' }];
+    const frames = deltas.map((delta) => encoder.chunk(chunkOf(delta))).join('');
+    expect(frames).not.toMatch(/write|message/);
+    const { final } = checkResponsesStream(frames + encoder.finish(head, end));
+    expect(final.output).toMatchObject([{ arguments: pieces[0] }, { arguments: '{"b":2}' }, { type: 'message' }]);
+  });
+  it('is not in the response where that fails before the client has heard of it', () => {
+    const encoder = newEncoder();
+    const deltas = [...callDeltas(0, 'read', ['{"a"']), ...callDeltas(1, 'write', ['{"b":2}']), { content: 'So' }];
+    const frames = deltas.map((delta) => encoder.chunk(chunkOf(delta))).join('');
+    const { final } = checkResponsesStream(frames + encoder.fail(head, { code: 502, message: 'Gone' }, end));
+    expect(final.output).toMatchObject([{ name: 'read', status: 'incomplete' }]);
+  });
+  it('is not a part of a call that was complete: what a server repeats of it is left out', () => {
+    const [begin, whole] = callDeltas(0, 'read', ['{"a":1}']);
+    const deltas = [begin, whole, ...callDeltas(1, 'write', ['{"b":2}']), fragment(0, ' \n'), whole];
+    const { final } = checkResponsesStream(streamOf(deltas.filter((one) => one !== undefined)));
+    expect(final.output).toMatchObject([{ arguments: '{"a":1}' }, { arguments: '{"b":2}' }]);
+  });
+  it('keeps the place of a call that is not named when something follows it', () => {
+    const unnamed = { tool_calls: [{ index: 0, id: 'call_0', function: { name: 're' } }] };
+    const rest = { tool_calls: [{ index: 0, function: { name: 'ad', arguments: '{"a":1}' } }] };
+    const { final } = checkResponsesStream(streamOf([unnamed, ...callDeltas(1, 'write', ['{"b":2}']), rest]));
+    expect(final.output).toMatchObject([{ name: 'read' }, { name: 'write' }]);
+  });
+  it('is incomplete like all calls that a limit has cut', () => {
+    const deltas = [
+      ...callDeltas(0, 'read', ['{"a"']),
+      ...callDeltas(1, 'write', ['{"b":2}']),
+      ...callDeltas(2, 'f', ['{']),
+    ];
+    const { final } = checkResponsesStream(streamOf(deltas, 'length'));
+    expect(final.output.map(({ status }) => status)).toEqual(['incomplete', 'completed', 'incomplete']);
+  });
+  it('waits where a provider that speaks Responses sends its items in turns', () => {
+    const on = (index: number, type: string, delta: ChunkDelta, more: object = {}) =>
+      withOutputItem(delta, { index, item: { type, id: `${type}_${index}` }, ...more });
+    const called = { item: { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f' } };
+    const search = { item: { type: 'web_search_call', id: 'ws_2', status: 'completed' }, isOpaque: true };
+    const deltas = [
+      on(0, 'message', { content: 'One' }),
+      on(1, 'function_call', fragment(0, '{"a"'), called),
+      on(2, 'web_search_call', {}, { ...search, isDone: true }),
+      on(0, 'message', { content: ' more' }),
+      on(1, 'function_call', fragment(0, ':1}'), { ...called, isDone: true }),
+      on(0, 'message', {}, { isDone: true }),
+    ];
+    const { final } = checkResponsesStream(streamOf(deltas));
+    expect(final.output).toMatchObject([
+      { id: 'message_0', content: [{ text: 'One more' }] },
+      { id: 'fc_1', arguments: '{"a":1}' },
+      { id: 'ws_2' },
+    ]);
+    expect(seenAfter(deltas)).toEqual([
+      [1, 0],
+      [0, 0],
+      [0, 0],
+      [0, 0],
+      [0, 0],
+      [2, 3],
+    ]);
   });
 });
 
