@@ -85,6 +85,11 @@ export interface DecodedResult {
 export type StreamPart =
   /** In our wire shape, without usage; `id`, `model` and `provider` are set later. */
   | { kind: 'chunk'; chunk: ChatChunk }
+  /**
+   * The choice of this index has come to its end. Its last chunk, which has the `finish_reason`, comes before `done`, or
+   * of `end`: more of the choice may still come.
+   */
+  | { kind: 'finished'; index: number }
   /** Replaces what an earlier part reported: some providers count up. */
   | { kind: 'usage'; usage: Usage }
   /**
@@ -103,6 +108,11 @@ export interface StreamDecoder {
    * @throws UpstreamError bad_response for what is no event of this dialect
    */
   decode(data: string, event: string): StreamPart[];
+  /**
+   * The stream has ended without an event that says so. @returns the last chunks of choices that are `finished`, once.
+   * Absent: the decoder keeps none back
+   */
+  end?(): StreamPart[];
 }
 
 /** How a provider counts, where it matters to the most that a request can cost. Absent: not known. */

@@ -64,7 +64,9 @@ export function chunkFolder(): ChunkFolder {
   let head: ChatChunk | null = null;
 
   function add(chunk: ChatChunk): void {
-    head ??= chunk;
+    // Some providers say in a later chunk what the response is based on.
+    if (head === null) head = chunk;
+    else head = withMore(head, chunk);
     for (const choice of chunk.choices) addChoice(choice);
   }
 
@@ -110,6 +112,17 @@ export function chunkFolder(): ChunkFolder {
   }
 
   return { add, result };
+}
+
+/** The head of a response, with fields that a later chunk adds; the same object where it adds none. */
+function withMore(head: ChatChunk, chunk: ChatChunk): ChatChunk {
+  let more: ChatChunk | null = null;
+  for (const key in chunk) {
+    if (key in head) continue;
+    more ??= { ...head };
+    more[key] = chunk[key];
+  }
+  return more ?? head;
 }
 
 /** Before the first item there may be a role, or what a plugin has put there. */
