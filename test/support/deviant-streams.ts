@@ -304,15 +304,6 @@ const ofEnds: Deviation[] = [
     manner: { end: (chunk) => [{ ...chunk({}), choices: [], usage }, chunk({}, 'tool_calls')] },
   },
   {
-    name: 'usage as texts, with null details',
-    manner: {
-      end: (chunk) => [
-        chunk({}, 'tool_calls'),
-        { ...chunk({}), choices: [], usage: { prompt_tokens: '20', completion_tokens: '12', total_tokens: '32', prompt_tokens_details: null } },
-      ],
-    },
-  },
-  {
     name: 'usage in the words of Anthropic',
     manner: { end: (chunk) => [chunk({}, 'tool_calls'), { ...chunk({}), choices: [], usage: { input_tokens: 20, output_tokens: 12 } }] },
   },
