@@ -85,7 +85,12 @@ export interface DecodedResult {
 export type StreamPart =
   /** A chunk in our wire shape, without usage; `id`, `model` and `provider` are set later. */
   | { kind: 'chunk'; chunk: ChatChunk }
-  /** The usage so far. It replaces the one that an earlier part reported: some providers count up. */
+  /**
+   * The choice of this index has come to its end. Its last chunk, which has the `finish_reason`, comes before `done`, or
+   * of `end`: more of the choice may still come.
+   */
+  | { kind: 'finished'; index: number }
+  /** Replaces what an earlier part reported: some providers count up. */
   | { kind: 'usage'; usage: Usage }
   /**
    * The stream broke off. `isReported`: the provider reports an error of the response itself, which the client must
@@ -103,6 +108,11 @@ export interface StreamDecoder {
    * @throws UpstreamError bad_response for data that is no event of this dialect
    */
   decode(data: string, event: string): StreamPart[];
+  /**
+   * The stream has ended without an event that says so. @returns the last chunks of choices that are `finished`, once.
+   * Absent: the decoder keeps none back
+   */
+  end?(): StreamPart[];
 }
 
 /** The counting of a provider, where it matters to the most that a request can cost. Absent: not known. */

@@ -65,7 +65,9 @@ export function chunkFolder(): ChunkFolder {
   let head: ChatChunk | null = null;
 
   function add(chunk: ChatChunk): void {
-    head ??= chunk;
+    // Some providers say in a later chunk what the response is based on.
+    if (head === null) head = chunk;
+    else head = withMore(head, chunk);
     for (const choice of chunk.choices) addChoice(choice);
   }
 
@@ -113,7 +115,18 @@ export function chunkFolder(): ChunkFolder {
   return { add, result };
 }
 
-/** Keeps a delta. Before the first item there may be a role, or a part that a plugin has put there. */
+/** The head of a response, with fields that a later chunk adds; the same object where it adds none. */
+function withMore(head: ChatChunk, chunk: ChatChunk): ChatChunk {
+  let more: ChatChunk | null = null;
+  for (const key in chunk) {
+    if (key in head) continue;
+    more ??= { ...head };
+    more[key] = chunk[key];
+  }
+  return more ?? head;
+}
+
+/** Before the first item there may be a role, or what a plugin has put there. */
 function keepDelta(entry: OpenChoice, delta: ChunkDelta, logprobs: readonly unknown[] | null | undefined): void {
   const isOfItem = outputItemOf(delta) !== null;
   entry.hasItems ||= isOfItem;

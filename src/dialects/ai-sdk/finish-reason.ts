@@ -3,16 +3,10 @@ import { isObject } from '../../base/values.ts';
 import type { Finish } from '../shared/response/chunks.ts';
 import { finishReasons } from '../shared/response/finish-reasons.ts';
 
-const reasonOf = finishReasons({
-  stop: 'stop',
-  length: 'length',
-  'content-filter': 'content_filter',
-  'tool-calls': 'tool_calls',
-  other: 'stop',
-  // The response was broken off: calling it complete would be a lie.
-  error: 'error',
-  interrupted: 'error',
-});
+const reasonOf = finishReasons();
+
+/** What an SDK's provider says where it does not know the word of the model's server. */
+const unknown: ReadonlySet<string> = new Set(['other', 'unknown']);
 
 /**
  * Reads `{ unified, raw }`.
@@ -23,5 +17,8 @@ export function readFinish(value: unknown, calledTools: boolean): Finish | null 
   if (!isObject(value) || typeof value.unified !== 'string') return null;
   const { unified, raw } = value;
   const native = typeof raw === 'string' && raw !== '' ? cleanText(raw, 100) : unified;
-  return { finish_reason: reasonOf(unified, calledTools), native_finish_reason: native };
+  return {
+    finish_reason: reasonOf(unknown.has(unified) ? native : unified, calledTools),
+    native_finish_reason: native,
+  };
 }

@@ -1,17 +1,8 @@
 import { finishReasons } from '../shared/response/finish-reasons.ts';
 
 /**
- * Returns our word for Anthropic's.
+ * Ours for Anthropic's word. `pause_turn` is an ordinary end: a loop of the provider's own tools has paused, and the
+ * caller may send the conversation again.
  * @see https://platform.claude.com/docs/en/build-with-claude/handling-stop-reasons
  */
-export const finishReasonOf = finishReasons({
-  end_turn: 'stop',
-  stop_sequence: 'stop',
-  tool_use: 'tool_calls',
-  max_tokens: 'length',
-  model_context_window_exceeded: 'length',
-  refusal: 'content_filter',
-  // A loop of the provider's own tools has paused: the caller may send the conversation again.
-  pause_turn: 'stop',
-  compaction: 'stop',
-});
+export const finishReasonOf = finishReasons();

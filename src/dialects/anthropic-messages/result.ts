@@ -4,7 +4,7 @@ import { messageOf } from '../../schema/chat/message-of-deltas.ts';
 import type { DecodedResult, Reading } from '../dialect.ts';
 import { decodedResult, resultOf } from '../shared/response/chunks.ts';
 import { noteTransformations } from '../shared/thought-bindings.ts';
-import { badResponse, toolCallIds } from '../shared/values.ts';
+import { badResponse, brokenOff, toolCallIds } from '../shared/values.ts';
 import { type BlockReader, blockReader } from './blocks.ts';
 import { errorIn } from './errors.ts';
 import { finishReasonOf } from './finish-reason.ts';
@@ -36,11 +36,13 @@ function decodeMessage(body: Loose, { outputTool, transformations }: Reading): C
   for (const block of content) if (isObject(block) && block.type === 'tool_use') ids.take(block.id);
   const reader = blockReader({ ids, model: body.model, outputTool });
   const message = readMessage(content, reader, body);
+  const reason = finishReasonOf(native, reader.hasCalls());
+  if (reason === 'error') throw brokenOff(native);
   const tier = serviceTierOf(body.usage);
   const choice = {
     index: 0,
     message,
-    finish_reason: finishReasonOf(native, reader.hasCalls()),
+    finish_reason: reason,
     native_finish_reason: native,
     logprobs: null,
   };

@@ -4,7 +4,7 @@ import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
 import { deltaPart, deltaParts, finishPart } from '../shared/response/chunks.ts';
 import { eventObject } from '../shared/response/event-object.ts';
 import { noteTransformations } from '../shared/thought-bindings.ts';
-import { badResponse, toolCallIds } from '../shared/values.ts';
+import { badResponse, brokenOff, toolCallIds } from '../shared/values.ts';
 import { type BlockReading, blockReader } from './blocks.ts';
 import { errorIn } from './errors.ts';
 import { finishReasonOf } from './finish-reason.ts';
@@ -60,6 +60,12 @@ export function streamDecoder(
     isFinished = true;
     const deltas = reader.finish(last);
     const reason = finishReasonOf(native, reader.hasCalls());
+    if (reason === 'error')
+      return [
+        ...deltaParts(deltas),
+        ...readCounts(counts),
+        { kind: 'error', error: brokenOff(native), isReported: true },
+      ];
     const end = finishPart({ finish_reason: reason, native_finish_reason: native });
     return [...deltaParts(deltas), end, ...readCounts(counts)];
   }

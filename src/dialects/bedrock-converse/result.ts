@@ -4,7 +4,7 @@ import { messageOf } from '../../schema/chat/message-of-deltas.ts';
 import type { DecodedResult, Reading } from '../dialect.ts';
 import { decodedResult, resultOf } from '../shared/response/chunks.ts';
 import { noteTransformations } from '../shared/thought-bindings.ts';
-import { badResponse, toolCallIds } from '../shared/values.ts';
+import { badResponse, brokenOff, toolCallIds } from '../shared/values.ts';
 import { blockReader } from './blocks.ts';
 import { errorOfException, exceptionIn } from './errors.ts';
 import { finishReasonOf } from './finish-reason.ts';
@@ -42,8 +42,4 @@ function decodeBody(body: Loose, reading: Reading): ChatResult {
   const choice = { index: 0, message: said, finish_reason: reason, native_finish_reason: native, logprobs: null };
   const tier = isObject(body.serviceTier) ? body.serviceTier.type : null;
   return resultOf([choice], typeof tier === 'string' ? { service_tier: tier } : {});
-}
-
-export function brokenOff(native: string) {
-  return badResponse(`The provider broke off its response (${native}).`, native);
 }

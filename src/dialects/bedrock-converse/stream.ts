@@ -3,12 +3,11 @@ import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
 import { chunkOf, deltaPart, deltaParts, finishPart } from '../shared/response/chunks.ts';
 import { eventObject } from '../shared/response/event-object.ts';
 import { noteTransformations } from '../shared/thought-bindings.ts';
-import { badResponse, toolCallIds } from '../shared/values.ts';
+import { badResponse, brokenOff, toolCallIds } from '../shared/values.ts';
 import { blockReader } from './blocks.ts';
 import { errorOfException } from './errors.ts';
 import { finishReasonOf } from './finish-reason.ts';
 import type { ConverseQuirks } from './quirks.ts';
-import { brokenOff } from './result.ts';
 import { readUsage } from './usage.ts';
 
 /** The names of the events of a stream. */

@@ -3,7 +3,7 @@ import type { ChatChoice } from '../../schema/chat/chat.ts';
 import { messageOf } from '../../schema/chat/message-of-deltas.ts';
 import type { DecodedResult, Reading } from '../dialect.ts';
 import { decodedResult, resultOf } from '../shared/response/chunks.ts';
-import { badResponse, toolCallIds } from '../shared/values.ts';
+import { badResponse, brokenOff, toolCallIds } from '../shared/values.ts';
 import { errorIn } from './errors.ts';
 import { finishReasonOf } from './finish-reason.ts';
 import { readLogprobs } from './logprobs.ts';
@@ -40,8 +40,4 @@ function decodeChoice(body: Loose, { outputTool }: Reading): ChatChoice {
   if (reason === 'error') throw brokenOff(native);
   const logprobs = readLogprobs(body.logprobs);
   return { index: 0, message: said, finish_reason: reason, native_finish_reason: native, logprobs };
-}
-
-export function brokenOff(native: string) {
-  return badResponse(`The provider broke off its response (${native}).`, native);
 }

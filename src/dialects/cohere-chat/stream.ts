@@ -2,12 +2,11 @@ import { isIndex, isObject, type Loose } from '../../base/values.ts';
 import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
 import { deltaPart, finishPart } from '../shared/response/chunks.ts';
 import { eventObject } from '../shared/response/event-object.ts';
-import { toolCallIds } from '../shared/values.ts';
+import { brokenOff, toolCallIds } from '../shared/values.ts';
 import { errorIn } from './errors.ts';
 import { finishReasonOf } from './finish-reason.ts';
 import { type Addition, messageReader } from './message-reader.ts';
 import type { CohereQuirks } from './quirks.ts';
-import { brokenOff } from './result.ts';
 import { readUsage } from './usage.ts';
 
 /**

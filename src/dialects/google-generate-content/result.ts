@@ -1,11 +1,10 @@
-import type { UpstreamError } from '../../base/http/upstream-error.ts';
 import { cleanText } from '../../base/text/clean-text.ts';
 import { isIndex, isObject, type Loose } from '../../base/values.ts';
 import type { ChatChoice, ChatResult } from '../../schema/chat/chat.ts';
 import { messageOf } from '../../schema/chat/message-of-deltas.ts';
 import type { DecodedResult, Reading } from '../dialect.ts';
 import { decodedResult, resultOf } from '../shared/response/chunks.ts';
-import { badResponse, toolCallIds } from '../shared/values.ts';
+import { badResponse, brokenOff, toolCallIds } from '../shared/values.ts';
 import { newCandidate, type PartReading, readCandidate, suffixOf } from './candidate.ts';
 import { errorIn, refusalIn } from './errors.ts';
 import { finishReasonOf, nativeReason } from './finish-reason.ts';
@@ -66,9 +65,4 @@ function decodeCandidate(raw: Loose, position: number, parts: PartReading): Chat
 /** Returns the provider's words on a response that it has filtered. */
 export function refusalText({ finishMessage: words }: Loose): string | null {
   return typeof words === 'string' && words !== '' ? cleanText(words) : null;
-}
-
-export function brokenOff(native: string): UpstreamError {
-  const word = cleanText(native, 80);
-  return badResponse(`The provider broke off its response (${word}).`, word);
 }

@@ -4,13 +4,13 @@ import type { ChunkChoice } from '../../schema/chat/chunk.ts';
 import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
 import { chunkOf } from '../shared/response/chunks.ts';
 import { eventObject } from '../shared/response/event-object.ts';
-import { toolCallIds } from '../shared/values.ts';
+import { brokenOff, toolCallIds } from '../shared/values.ts';
 import { type CandidateState, newCandidate, type PartReading, readCandidate, suffixOf } from './candidate.ts';
 import { errorIn, refusalIn } from './errors.ts';
 import { finishReasonOf, nativeReason } from './finish-reason.ts';
 import { decodeLogprobs } from './logprobs.ts';
 import type { GoogleQuirks } from './quirks.ts';
-import { brokenOff, refusalText } from './result.ts';
+import { refusalText } from './result.ts';
 import { readUsage, searchesOf, servedTier } from './usage.ts';
 
 /**

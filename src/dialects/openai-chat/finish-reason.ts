@@ -1,31 +1,16 @@
-import type { FinishReason } from '../../schema/chat/chat.ts';
-import { finishReasons } from '../shared/response/finish-reasons.ts';
+import { type FinishReasonOf, finishReasons } from '../shared/response/finish-reasons.ts';
+import { finishWordOf, meaningOf } from '../shared/response/finish-words.ts';
 
-const reasonOf = finishReasons({
-  stop: 'stop',
-  length: 'length',
-  tool_calls: 'tool_calls',
-  content_filter: 'content_filter',
-  error: 'error',
-  // Spellings of servers that translate from other dialects.
-  function_call: 'tool_calls',
-  tool_call: 'tool_calls',
-  tool_use: 'tool_calls',
-  max_tokens: 'length',
-  model_length: 'length',
-  safety: 'content_filter',
-  sensitive: 'content_filter',
-  // The response was broken off: calling it complete would be a lie.
-  abort: 'error',
-  network_error: 'error',
-  insufficient_system_resource: 'error',
-});
+const reasonOf = finishReasons();
 
-/** The words for the call of tools. An older call stands in `function_call`, and is believed. */
-const saysCalls = /^(?:tool_calls?|tool_use|function_call)$/;
+/** Ours for a provider's word, in either case. That tools were called is believed: an older call has a field of its own. */
+export const finishReasonOf: FinishReasonOf = (native, calledTools, isMidCall) =>
+  reasonOf(native, calledTools || meaningOf(finishWordOf(native)) === 'tool_calls', isMidCall);
 
-/** Returns our word for a provider's, in either case. @param calledTools  the same as in `FinishReasonOf` */
-export function finishReasonOf(native: string, calledTools: boolean): FinishReason {
-  const word = native.toLowerCase();
-  return reasonOf(word, calledTools || saysCalls.test(word));
+/** What servers send while a response goes on, where others send null. */
+const goesOn: ReadonlySet<string> = new Set(['', 'null', 'none']);
+
+/** The provider's own word for the end of a response; null: it has not ended. */
+export function nativeReason(raw: unknown): string | null {
+  return typeof raw === 'string' && !goesOn.has(raw.trim().toLowerCase()) ? raw : null;
 }

@@ -3,12 +3,12 @@ import { isIndex, isObject, type Loose, without } from '../../base/values.ts';
 import type { ChatChoice, ChatResult } from '../../schema/chat/chat.ts';
 import type { DecodedResult } from '../dialect.ts';
 import { decodedResult } from '../shared/response/chunks.ts';
-import { argumentsText, badResponse, contentText, ours, type ToolCallIds, toolCallIds } from '../shared/values.ts';
+import { argumentsText, badResponse, brokenOff, ours, type ToolCallIds, toolCallIds } from '../shared/values.ts';
 import { errorIn } from './errors.ts';
-import { addedToCall, addedToFunction, brokenOff, functionIn, thoughtIn } from './fields.ts';
-import { finishReasonOf } from './finish-reason.ts';
+import { addedToCall, addedToFunction, functionIn, idIn, saidIn } from './fields.ts';
+import { finishReasonOf, nativeReason } from './finish-reason.ts';
 import type { ChatQuirks } from './quirks.ts';
-import { decodeLogprobs, dropMisshapen } from './shapes.ts';
+import { decodeLogprobs } from './shapes.ts';
 import { usageIn } from './usage.ts';
 
 /** Reads a complete response. A success status proves nothing: the body may be an error, or no completion at all. */
@@ -52,7 +52,8 @@ function idsOf(choices: readonly unknown[]): ToolCallIds {
   const ids = toolCallIds();
   for (const choice of choices) {
     const message = isObject(choice) && isObject(choice.message) ? choice.message : {};
-    if (Array.isArray(message.tool_calls)) for (const call of message.tool_calls) if (isObject(call)) ids.take(call.id);
+    if (Array.isArray(message.tool_calls))
+      for (const call of message.tool_calls) if (isObject(call)) ids.take(idIn(call));
   }
   return ids;
 }
@@ -61,15 +62,16 @@ function decodeChoice(raw: unknown, position: number, ids: ToolCallIds, quirks: 
   if (!isObject(raw)) throw noMessage();
   const broken = errorIn(raw);
   if (broken) throw broken;
-  const native = typeof raw.finish_reason === 'string' ? raw.finish_reason : null;
+  const native = nativeReason(raw.finish_reason);
   const message = isObject(raw.message) ? raw.message : null;
   // A provider that filters all of a response may leave its message out.
   if (message === null && (native === null || finishReasonOf(native, false) !== 'content_filter')) throw noMessage();
-  // A response without a finish_reason may have been broken off, as in a stream.
-  if ((raw.finish_reason ?? '') === '' && quirks.finishesWithoutReason !== true)
+  // As in a stream: without a reason why it ended, a response may have been broken off.
+  if (native === null && quirks.finishesWithoutReason !== true)
     throw badResponse('The provider sent a response without a finish_reason.');
   const decoded = decodeMessage(message ?? {}, ids);
-  const finishReason = finishReasonOf(native || 'stop', Boolean(decoded.tool_calls));
+  const calledTools = decoded.tool_calls !== undefined || isObject(decoded.function_call);
+  const finishReason = finishReasonOf(native ?? 'stop', calledTools);
   if (finishReason === 'error') throw brokenOff(native);
   return {
     ...without(notOfChoices, raw),
@@ -85,33 +87,27 @@ function noMessage(): UpstreamError {
   return badResponse('The provider responded with a choice that has no message.');
 }
 
-/** Fields that are set anew where they have the right type. */
-const reshaped = ['reasoning_content', 'reasoning', 'tool_calls'];
-
 function decodeMessage(raw: Loose, ids: ToolCallIds): ChatChoice['message'] {
-  const { tool_calls: toolCalls, content, refusal } = raw;
-  const message: Loose = {
-    ...without(reshaped, raw),
-    role: 'assistant',
-    content: contentText(content),
-    refusal: typeof refusal === 'string' ? refusal : null,
-  };
-  const thought = thoughtIn(raw);
-  if (thought !== null) message.reasoning = thought;
-  if (Array.isArray(toolCalls) && toolCalls.length > 0)
-    message.tool_calls = toolCalls.map((call, position) => decodeToolCall(call, position, ids));
-  if (message.function_call === null) message.function_call = undefined;
-  dropMisshapen(message);
+  const { tool_calls: toolCalls } = raw;
+  const message: Loose = { role: 'assistant', content: null, refusal: null, ...saidIn(raw) };
+  if (Array.isArray(toolCalls) && toolCalls.length > 0) {
+    const given = new Set<string>();
+    message.tool_calls = toolCalls.map((call, position) => decodeToolCall(call, position, ids, given));
+  }
   return message as ChatChoice['message'];
 }
 
-function decodeToolCall(raw: unknown, position: number, ids: ToolCallIds): Loose {
+/** @param given  ids of the calls before it: clients tell calls apart by them */
+function decodeToolCall(raw: unknown, position: number, ids: ToolCallIds, given: Set<string>): Loose {
   const call = isObject(raw) ? raw : {};
   const called = functionIn(call);
-  if (typeof called.name !== 'string')
+  if (typeof called.name !== 'string' || called.name === '')
     throw badResponse('The provider responded with a tool call that names no function.');
+  const own = idIn(call);
+  const id = (own === null || given.has(own) ? null : ids.take(own)) ?? ids.make(position);
+  given.add(id);
   return {
-    id: ids.take(call.id) ?? ids.make(position),
+    id,
     type: 'function',
     function: { name: called.name, arguments: argumentsText(called.arguments) || '{}', ...addedToFunction(called) },
     ...addedToCall(call),

@@ -1,50 +1,71 @@
-import type { UpstreamError } from '../../base/http/upstream-error.ts';
+import { UpstreamError } from '../../base/http/upstream-error.ts';
+import { cleanText } from '../../base/text/clean-text.ts';
 import { isIndex, isObject, type Loose, without } from '../../base/values.ts';
-import type { ChatChunk } from '../../schema/chat/chunk.ts';
+import type { ChatChunk, ChunkChoice } from '../../schema/chat/chunk.ts';
 import type { StreamDecoder, StreamPart } from '../dialect.ts';
-import { chunkOf } from '../shared/response/chunks.ts';
 import { eventObject } from '../shared/response/event-object.ts';
-import { argumentsText, contentText, ours, type ToolCallIds, toolCallIds } from '../shared/values.ts';
+import { isNoBetter } from '../shared/response/finish-reasons.ts';
+import { badResponse, brokenOff, ours, toolCallIds } from '../shared/values.ts';
 import { errorIn } from './errors.ts';
-import { addedToCall, addedToFunction, brokenOff, thoughtIn } from './fields.ts';
-import { finishReasonOf } from './finish-reason.ts';
+import { saidIn } from './fields.ts';
+import { finishReasonOf, nativeReason } from './finish-reason.ts';
 import type { ChatQuirks } from './quirks.ts';
-import { decodeLogprobs, dropMisshapen } from './shapes.ts';
+import { decodeLogprobs } from './shapes.ts';
+import { type StreamedCalls, streamedCalls } from './streamed-calls.ts';
 import { usageIn } from './usage.ts';
 
 interface ChoiceState {
-  /** The index of the latest tool call; -1 before the first. */
-  lastTool: number;
-  /** The tool calls that have begun, by index. */
-  tools: Map<number, ToolState>;
+  calls: StreamedCalls;
+  /** A delta has said who speaks. */
+  hasBegun: boolean;
+  /** A delta has come: a message beside or behind deltas repeats them. */
+  hasDeltas: boolean;
+  /** A call stands in the older field `function_call`. */
+  hasOlderCall: boolean;
+  /** Why it ended, with what its last chunk holds; null: it has not ended, or clients have its last chunk. */
+  end: End | null;
   isFinished: boolean;
 }
 
-interface ToolState {
-  /** true: the id is ours, as the provider gave none. */
-  hasOurId: boolean;
-  /** true: it is the call of a function, and none of its arguments have come. */
-  isBare: boolean;
+interface End {
+  native: string | null;
+  /** What the chunk says beside its choices. */
+  head: Loose;
+  choice: Loose;
 }
 
 /** Fields that chunks do not get. Usage comes as a part of its own. */
 const notOfChunks = [...ours, 'usage', 'x_groq'];
+const notOfChoices = [
+  'index',
+  'delta',
+  'message',
+  'usage',
+  'finish_reason',
+  'native_finish_reason',
+  'logprobs',
+  'error',
+];
 
-/** Reads a stream of chat chunks: evens out the differences between servers, and takes usage out of every place. */
+/**
+ * Reads a stream of chat chunks: brings what servers do differently into one form, and takes usage out wherever it is put.
+ * The last chunk of a choice waits for the end of the stream: some servers send a `finish_reason` several times, and text
+ * behind it.
+ */
 export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
   const states = new Map<number, ChoiceState>();
   const ids = toolCallIds();
   /** The error with which the provider has broken off a choice. */
   let broken: UpstreamError | null = null;
 
-  function decode(data: string): StreamPart[] {
-    if (data.trim() === '[DONE]')
-      return quirks.finishesWithoutReason === true ? [...finishAll(), { kind: 'done' }] : [{ kind: 'done' }];
+  function decode(data: string, name = ''): StreamPart[] {
+    if (data.length < 20 && data.trim() === '[DONE]') return [...lastParts(), { kind: 'done' }];
+    if (name === 'error') return [{ kind: 'error', error: errorEvent(data) }];
     const event = eventObject(data);
     const error = errorIn(event);
     const parts: StreamPart[] = [];
     const choices = Array.isArray(event.choices) ? event.choices.filter(isObject) : [];
-    if (choices.length > 0) parts.push({ kind: 'chunk', chunk: decodeChunk(event, choices) });
+    if (choices.length > 0) readChoices(event, choices, parts);
     const usage = usageIn(event, choices);
     if (usage) parts.push({ kind: 'usage', usage });
     const reported = error ?? broken;
@@ -53,131 +74,146 @@ export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
     return parts;
   }
 
-  /** Finishes all choices. Clients take a choice for finished when a chunk says so. */
-  function finishAll(): StreamPart[] {
-    const choices = [...states]
-      .filter(([, { isFinished }]) => !isFinished)
-      .map(([index, state]) => ({
-        index,
-        delta: withArguments({}, state),
-        finish_reason: finishReasonOf('stop', state.lastTool >= 0),
-        native_finish_reason: null,
-      }));
-    return choices.length === 0 ? [] : [{ kind: 'chunk', chunk: chunkOf(choices) }];
-  }
-
-  function decodeChunk(event: Loose, choices: unknown[]): ChatChunk {
-    const chunk: Loose = {
-      ...without(notOfChunks, event),
-      id: '',
-      object: 'chat.completion.chunk',
-      created: Number.isSafeInteger(event.created) ? event.created : 0,
-      model: '',
-      choices: choices.map(decodeChoice),
-    };
-    if (typeof event.system_fingerprint !== 'string') delete chunk.system_fingerprint;
-    if (typeof event.service_tier !== 'string') delete chunk.service_tier;
-    return chunk as unknown as ChatChunk;
-  }
-
-  function decodeChoice(value: unknown, position: number): Loose {
-    const raw = isObject(value) ? value : {};
-    const {
-      delta,
-      message,
-      usage: _usage,
-      finish_reason: native,
-      native_finish_reason: _native,
-      logprobs,
-      error: _error,
-      ...others
-    } = raw;
-    const index = isIndex(raw.index) ? raw.index : position;
-    broken ??= errorIn(raw);
-    const state = states.get(index) ?? { lastTool: -1, tools: new Map(), isFinished: false };
-    states.set(index, state);
-    const choice: Loose = {
-      ...others,
-      index,
-      delta: decodeDelta(isObject(delta) ? delta : isObject(message) ? message : {}, state, ids),
-      finish_reason: null,
-    };
-    const probabilities = decodeLogprobs(logprobs);
-    if (probabilities) choice.logprobs = probabilities;
-    if (typeof native === 'string' && native !== '') {
-      const reason = finishReasonOf(native, state.lastTool >= 0);
-      if (reason === 'error') broken ??= brokenOff(native);
-      else {
-        choice.finish_reason = reason;
-        choice.native_finish_reason = native;
-        // The arguments of a call are not complete where the limit of the output broke it off.
-        if (reason === 'tool_calls') choice.delta = withArguments(choice.delta as Loose, state);
-        state.isFinished = true;
-      }
+  function readChoices(event: Loose, raws: readonly Loose[], parts: StreamPart[]): void {
+    const head = headOf(event);
+    const choices: Loose[] = [];
+    const ended: number[] = [];
+    for (const [position, raw] of raws.entries()) {
+      const index = isIndex(raw.index) ? raw.index : position;
+      const state = states.get(index) ?? newState();
+      states.set(index, state);
+      const choice = decodeChoice(raw, index, state);
+      const native = nativeReason(raw.finish_reason);
+      const isLast = native !== null && noteEnd(native, head, choice, state);
+      if (isLast) ended.push(index);
+      // What the event says beside its end has its place in the last chunk, where it says nothing else.
+      if (!isLast || saysSomething(choice)) choices.push(choice);
     }
+    if (choices.length > 0) parts.push({ kind: 'chunk', chunk: { ...head, choices } as unknown as ChatChunk });
+    for (const index of ended) parts.push({ kind: 'finished', index });
+  }
+
+  function newState(): ChoiceState {
+    return {
+      calls: streamedCalls(ids),
+      hasBegun: false,
+      hasDeltas: false,
+      hasOlderCall: false,
+      end: null,
+      isFinished: false,
+    };
+  }
+
+  function decodeChoice(raw: Loose, index: number, state: ChoiceState): Loose {
+    broken ??= errorIn({ error: raw.error });
+    const { delta: given, message } = raw;
+    const delta = decodeDelta(isObject(given) ? given : isObject(message) && !state.hasDeltas ? message : {}, state);
+    state.hasDeltas ||= isObject(given);
+    const choice: Loose = { ...without(notOfChoices, raw), index, delta, finish_reason: null };
+    const probabilities = decodeLogprobs(raw.logprobs);
+    if (probabilities) choice.logprobs = probabilities;
     return choice;
   }
 
-  return { decode };
+  /** @returns false: the provider has broken off the choice */
+  function noteEnd(native: string, head: Loose, choice: Loose, state: ChoiceState): boolean {
+    const reason = reasonOf(native, state);
+    if (reason === 'error') {
+      broken ??= brokenOff(native);
+      return false;
+    }
+    const known = state.end;
+    // Of several, the one that says most of what is missing counts.
+    const counts = known === null || isNoBetter(reason, reasonOf(known.native ?? 'stop', state));
+    const { delta: _delta, logprobs: _logprobs, ...others } = choice;
+    const rest = saysSomething(choice) ? { index: choice.index } : others;
+    state.end = {
+      native: counts ? native : (known?.native ?? null),
+      head: { ...known?.head, ...head },
+      choice: { ...known?.choice, ...rest },
+    };
+    return true;
+  }
+
+  /** The last chunks, at a sentinel. */
+  function lastParts(): StreamPart[] {
+    if (quirks.finishesWithoutReason === true)
+      for (const [index, state] of states)
+        if (!state.isFinished) state.end ??= { native: null, head: headOf({}), choice: { index } };
+    return end();
+  }
+
+  function end(): StreamPart[] {
+    const parts: StreamPart[] = [];
+    for (const state of states.values()) {
+      if (state.end === null || state.isFinished) continue;
+      if (state.calls.hasNameless()) {
+        const error = badResponse('The provider sent a tool call that names no function.');
+        return [...parts, { kind: 'error', error, isReported: true }];
+      }
+      const { native, head, choice } = state.end;
+      state.isFinished = true;
+      const reason = reasonOf(native ?? 'stop', state);
+      // Where a limit broke off a call, its arguments are not complete.
+      const calls = state.calls.complete(reason === 'tool_calls');
+      const last = {
+        ...choice,
+        delta: calls.length > 0 ? { tool_calls: calls } : {},
+        finish_reason: reason,
+        native_finish_reason: native,
+      } as unknown as ChunkChoice;
+      parts.push({ kind: 'chunk', chunk: { ...head, choices: [last] } as unknown as ChatChunk });
+    }
+    return parts;
+  }
+
+  return { decode, end };
 }
 
-function decodeDelta(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose {
-  const {
-    reasoning_content: _reasoningContent,
-    reasoning: _reasoning,
-    tool_calls: toolCalls,
-    content,
-    role,
-    refusal,
-    ...delta
-  }: Loose = raw;
-  for (const key in delta) if (delta[key] === null) delete delta[key];
-  dropMisshapen(delta);
-  if (role !== undefined && role !== null) delta.role = 'assistant';
-  if (content !== undefined) delta.content = contentText(content);
-  const thought = thoughtIn(raw);
-  if (thought !== null) delta.reasoning = thought;
-  if (typeof refusal === 'string') delta.refusal = refusal;
-  if (Array.isArray(toolCalls) && toolCalls.length > 0) {
-    delta.tool_calls = toolCalls.filter(isObject).map((call) => decodeToolCall(call, state, ids));
+function reasonOf(native: string, { calls, hasOlderCall }: ChoiceState) {
+  return finishReasonOf(native, calls.size > 0 || hasOlderCall, calls.isMidCall());
+}
+
+/** What a chunk says beside its choices. */
+function headOf(event: Loose): Loose {
+  const head: Loose = {
+    ...without(notOfChunks, event),
+    id: '',
+    object: 'chat.completion.chunk',
+    created: Number.isSafeInteger(event.created) ? event.created : 0,
+    model: '',
+  };
+  if (typeof event.system_fingerprint !== 'string') delete head.system_fingerprint;
+  if (typeof event.service_tier !== 'string') delete head.service_tier;
+  return head;
+}
+
+function saysSomething({ delta, logprobs }: Loose): boolean {
+  for (const _ in delta as Loose) return true;
+  return logprobs !== undefined;
+}
+
+function decodeDelta(raw: Loose, state: ChoiceState): Loose {
+  const delta = saidIn(raw);
+  // The first delta of a choice says who speaks. Clients fail where none does, and some join what is said again.
+  if (!state.hasBegun) delta.role = 'assistant';
+  state.hasBegun = true;
+  if (isObject(delta.function_call)) state.hasOlderCall = true;
+  if (Array.isArray(raw.tool_calls) && raw.tool_calls.length > 0) {
+    const calls = state.calls.read(raw.tool_calls);
+    if (calls.length > 0) delta.tool_calls = calls;
   }
   return delta;
 }
 
-/**
- * Decodes a fragment of a tool call. Clients put fragments together by the index, and some servers leave it out. The
- * first fragment leaves with an id and a type, also where the provider gave none.
- */
-function decodeToolCall(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose {
-  const given = ids.take(raw.id);
-  const index = isIndex(raw.index) ? raw.index : given !== null ? state.lastTool + 1 : Math.max(state.lastTool, 0);
-  state.lastTool = Math.max(state.lastTool, index);
-  const call: Loose = { index };
-  const known = state.tools.get(index);
-  const tool = known ?? { hasOurId: given === null, isBare: false };
-  state.tools.set(index, tool);
-  // Once clients have an id of ours, they would take another id for that of another call.
-  const id = known === undefined ? (given ?? ids.make(index)) : tool.hasOurId ? null : given;
-  if (id !== null) call.id = id;
-  if (id !== null || raw.type === 'function') call.type = 'function';
-  if (isObject(raw.function)) {
-    const called: Loose = {};
-    if (typeof raw.function.name === 'string' && raw.function.name !== '') called.name = raw.function.name;
-    if (raw.function.arguments !== undefined && raw.function.arguments !== null)
-      called.arguments = argumentsText(raw.function.arguments);
-    call.function = { ...called, ...addedToFunction(raw.function) };
-    if (known === undefined) tool.isBare = true;
-    if (called.arguments !== undefined && called.arguments !== '') tool.isBare = false;
+/** An event that is named an error, whatever it holds. */
+function errorEvent(data: string): UpstreamError {
+  let event: Loose;
+  try {
+    event = eventObject(data);
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    return badResponse(cleanText(data, 300) || 'The provider reported an error.');
   }
-  return { ...call, ...addedToCall(raw) };
-}
-
-/** Adds the arguments of a tool without parameters: some servers write nothing; clients expect an object. */
-function withArguments(delta: Loose, { tools }: ChoiceState): Loose {
-  const bare = [...tools].filter(([, { isBare }]) => isBare);
-  for (const [, tool] of bare) tool.isBare = false;
-  if (bare.length === 0) return delta;
-  const calls = Array.isArray(delta.tool_calls) ? delta.tool_calls : [];
-  const added = bare.map(([index]) => ({ index, function: { arguments: '{}' } }));
-  return { ...delta, tool_calls: [...calls, ...added] };
+  return errorIn(event) ?? errorIn({ error: event }) ?? badResponse('The provider reported an error.');
 }

@@ -12,6 +12,12 @@ export const usageNames = {
     'input_tokens',
     // Ollama
     'prompt_eval_count',
+    // watsonx
+    'input_token_count',
+    // Google, and SDKs in JavaScript
+    'promptTokenCount',
+    'promptTokens',
+    'inputTokens',
   ],
   completion: [
     'completion_tokens',
@@ -20,9 +26,15 @@ export const usageNames = {
     'eval_count',
     // llama.cpp, in `timings`
     'predicted_n',
+    // watsonx
+    'generated_token_count',
+    // Google, and SDKs in JavaScript
+    'candidatesTokenCount',
+    'completionTokens',
+    'outputTokens',
   ],
-  total: ['total_tokens'],
-  /** Tokens read from a cache; a part of the prompt by the rule of the provider. */
+  total: ['total_tokens', 'totalTokenCount', 'totalTokens'],
+  /** Read from a cache; a part of the prompt by the rule of the provider. */
   cached: [
     // OpenAI, xAI, Z.AI, Groq in the details; Moonshot beside them
     'cached_tokens',
@@ -30,13 +42,26 @@ export const usageNames = {
     'prompt_cache_hit_tokens',
     // Mistral
     'num_cached_tokens',
+    // Codex, and servers that follow it
+    'cached_input_tokens',
+    'cached_prompt_tokens',
+    // Google, and SDKs in JavaScript
+    'cachedContentTokenCount',
+    'cachedInputTokens',
+    'cachedTokens',
   ],
-  /** The same tokens in a word of Anthropic, whose prompt leaves them out. */
-  cachedBeside: ['cache_read_input_tokens', 'cache_read_tokens'],
-  /** Tokens written to a cache. `writtenBeside` is a word of Anthropic, whose prompt leaves them out. */
+  /** The same in a word of Anthropic: there, the prompt leaves it out. */
+  cachedBeside: ['cache_read_input_tokens', 'cache_read_tokens', 'cacheReadInputTokens'],
+  /** Written to a cache. The word of Anthropic: there, the prompt leaves it out. */
   written: ['cache_write_tokens', 'cache_creation_tokens'],
-  writtenBeside: ['cache_creation_input_tokens'],
-  reasoning: ['reasoning_tokens', 'thinking_tokens'],
+  writtenBeside: ['cache_creation_input_tokens', 'cacheWriteInputTokens'],
+  reasoning: [
+    'reasoning_tokens',
+    'thinking_tokens',
+    // Google, and SDKs in JavaScript
+    'thoughtsTokenCount',
+    'reasoningTokens',
+  ],
   searches: [
     // Perplexity
     'num_search_queries',
@@ -45,9 +70,20 @@ export const usageNames = {
   ],
 } as const satisfies Record<string, readonly string[]>;
 
-/**
- * Tokens written to a cache by how long it keeps them: the place of the count, and the class that they are charged as.
- */
+/** Where servers put the parts of a count. */
+export const detailNames = {
+  prompt: [
+    'prompt_tokens_details',
+    // Mistral
+    'prompt_token_details',
+    // The Responses API's, and LangChain's
+    'input_tokens_details',
+    'input_token_details',
+  ],
+  completion: ['completion_tokens_details', 'completion_token_details', 'output_tokens_details', 'output_token_details'],
+} as const satisfies Record<string, readonly string[]>;
+
+/** Writes to a cache by how long it keeps them: where they are, and the class that they are charged as. */
 export const writesByLife = {
   hour: [
     ['cache_creation', 'ephemeral_1h_input_tokens'],

@@ -3,7 +3,7 @@ import type { Usage } from '../../schema/chat/chat.ts';
 import { largestUsage } from '../shared/largest-usage.ts';
 import { implausibleSearches, tokenCount } from '../shared/response/counts.ts';
 import { usageOf } from '../shared/response/usage.ts';
-import { besideTotals, countIn, usageNames, usagePlaces, writesByLife } from './usage-names.ts';
+import { besideTotals, countIn, detailNames, usageNames, usagePlaces, writesByLife } from './usage-names.ts';
 
 /**
  * Returns the usage in a response or an event, from every place where a server puts it; the largest of several reports
@@ -25,8 +25,8 @@ export function usageIn(body: Loose, choices: readonly unknown[] = []): Usage | 
  */
 export function readUsage(raw: unknown): Usage | null {
   if (!isObject(raw)) return null;
-  const inDetails = objectIn(raw.prompt_tokens_details ?? raw.prompt_token_details ?? raw.input_tokens_details);
-  const outDetails = objectIn(raw.completion_tokens_details ?? raw.output_tokens_details);
+  const inDetails = detailsIn(raw, detailNames.prompt);
+  const outDetails = detailsIn(raw, detailNames.completion);
   const totals = totalsOf(raw, inDetails, outDetails);
   if (totals === null) return null;
   // A part is no more than the total: where it is larger, the total was counted without it.
@@ -146,6 +146,12 @@ function partsBeside(parts: readonly Part[], missing: number | null): readonly P
     )
       return some;
   }
+  return null;
+}
+
+/** The first of the names that holds parts. */
+function detailsIn(raw: Loose, names: readonly string[]): Loose | null {
+  for (const name of names) if (isObject(raw[name])) return raw[name];
   return null;
 }
 

@@ -1,5 +1,8 @@
 import { isObject, type Loose } from '../../base/values.ts';
 import type { Finish } from '../shared/response/chunks.ts';
+import { finishReasons } from '../shared/response/finish-reasons.ts';
+
+const reasonOf = finishReasons();
 
 /**
  * @param status    the status of the response
@@ -11,5 +14,7 @@ export function finishOf(status: unknown, { incomplete_details: details }: Loose
     return { finish_reason: hasCalls ? 'tool_calls' : 'stop', native_finish_reason: 'completed' };
   if (status !== 'incomplete') return null;
   const reason = isObject(details) && typeof details.reason === 'string' ? details.reason : 'incomplete';
-  return { finish_reason: reason === 'content_filter' ? 'content_filter' : 'length', native_finish_reason: reason };
+  // Whichever limit it is, the response is not whole.
+  const isFiltered = reasonOf(reason, false) === 'content_filter';
+  return { finish_reason: isFiltered ? 'content_filter' : 'length', native_finish_reason: reason };
 }

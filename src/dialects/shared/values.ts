@@ -1,4 +1,5 @@
 import { UpstreamError } from '../../base/http/upstream-error.ts';
+import { cleanText } from '../../base/text/clean-text.ts';
 import { isObject } from '../../base/values.ts';
 
 /** Fields that only the gateway sets in a response or event: a provider must not speak in its name. */
@@ -8,24 +9,18 @@ export function badResponse(message: string, providerCode?: string): UpstreamErr
   return new UpstreamError(message, { reason: 'bad_response', status: 502, providerCode });
 }
 
-/** Returns the text of a content field: a string, or the text parts of a list. */
+/** The error of a response whose reason for its end says that the provider has broken it off. */
+export function brokenOff(native: string | null): UpstreamError {
+  const word = native === null ? null : cleanText(native, 80);
+  return badResponse(`The provider broke off its response (${word}).`, word ?? undefined);
+}
+
+/** Text of a content field: a string, or the text parts of a list. */
 export function contentText(content: unknown): string | null {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return null;
   let text = '';
   for (const part of content) if (isObject(part) && typeof part.text === 'string') text += part.text;
-  return text;
-}
-
-/**
- * Returns the texts in the thinking parts of a content; undefined: there are none.
- * @see https://docs.mistral.ai/capabilities/reasoning
- */
-export function thinkingText(content: unknown): string | undefined {
-  if (!Array.isArray(content)) return undefined;
-  let text: string | undefined;
-  for (const part of content)
-    if (isObject(part) && part.type === 'thinking') text = (text ?? '') + (contentText(part.thinking) ?? '');
   return text;
 }
 
@@ -36,7 +31,7 @@ export function argumentsText(value: unknown): string {
 
 /** The ids of the tool calls of one response. */
 export interface ToolCallIds {
-  /** Notes the provider's own id, and returns it; null: it is none. */
+  /** Notes the provider's own id, and returns it; null for what is none, or was made for another call. */
   take(id: unknown): string | null;
   /** Makes an id for a call that came without one: `call_<n>`, n being its position or the next number that is free. */
   make(position: number): string;
@@ -44,11 +39,12 @@ export interface ToolCallIds {
 
 export function toolCallIds(): ToolCallIds {
   const taken = new Set<string>();
-  /** The next number to try behind those that were found taken: a provider may take thousands in a row. */
+  const made = new Set<string>();
+  /** Numbers to go on with behind those that were found taken: a provider may take thousands in a row. */
   let after: Map<number, number> | null = null;
   return {
     take(id) {
-      if (typeof id !== 'string' || id === '') return null;
+      if (typeof id !== 'string' || id === '' || made.has(id)) return null;
       taken.add(id);
       return id;
     },
@@ -60,6 +56,7 @@ export function toolCallIds(): ToolCallIds {
         number = after?.get(number) ?? number + 1;
       }
       taken.add(`call_${number}`);
+      made.add(`call_${number}`);
       if (passed.length > 0) after ??= new Map();
       for (const one of passed) after?.set(one, number + 1);
       return `call_${number}`;

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { UpstreamError } from '../../base/http/upstream-error.ts';
 import type { ResponseEnd, StreamedResponse } from '../../call/generation.ts';
 import type { ResponseEncoder, ResponseHead } from '../../call/response-encoder.ts';
 import type { ChatChunk } from '../../schema/chat/chunk.ts';
@@ -106,6 +107,7 @@ export class GenerationStream implements StreamedResponse {
       }
     } catch (error) {
       out.begin?.(0);
+      if (error instanceof UpstreamError) this.#reader.finish(out);
       this.#progress.sourceFailed(error);
     }
     if (this.end !== null) this.#report();

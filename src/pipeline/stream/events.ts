@@ -3,10 +3,11 @@ import { type FrameEvent, type Framer, FramingError } from '../../base/framing/f
 import { UpstreamError } from '../../base/http/upstream-error.ts';
 import type { Redactor } from '../../base/secrets.ts';
 import type { Reading, StreamDecoder, StreamPart } from '../../dialects/dialect.ts';
+import { largestUsage } from '../../dialects/shared/largest-usage.ts';
 import { chunkFolder } from '../../formats/chunks.ts';
 import type { Provider } from '../../providers/provider.ts';
 import type { ChatResult, Usage } from '../../schema/chat/chat.ts';
-import type { ChatChunk } from '../../schema/chat/chunk.ts';
+import type { ChatChunk, ChunkDelta } from '../../schema/chat/chunk.ts';
 import type { UpstreamLimitSettings } from '../../schema/settings/settings.ts';
 import { OpenSecrets } from '../secrets/open-secrets.ts';
 
@@ -115,15 +116,18 @@ async function readParts(events: EventReader, redactor: Redactor, parts: StreamP
 }
 
 function saysSomething(part: StreamPart): boolean {
+  if (part.kind === 'finished') return true;
   if (part.kind !== 'chunk') return false;
-  return part.chunk.choices.some(({ delta, finish_reason }) => {
-    if (finish_reason !== null) return true;
-    for (const key in delta) {
-      const value = delta[key];
-      if (key !== 'role' && value !== '' && value !== null && value !== undefined) return true;
-    }
-    return false;
-  });
+  return part.chunk.choices.some(({ delta, finish_reason }) => finish_reason !== null || saysMore(delta));
+}
+
+/** Whether a delta adds to its message: an empty text, or who speaks, does not. */
+function saysMore(delta: ChunkDelta): boolean {
+  for (const key in delta) {
+    const value = delta[key];
+    if (key !== 'role' && value !== '' && value !== null && value !== undefined) return true;
+  }
+  return false;
 }
 
 export function badStream(message: string): UpstreamError {
@@ -133,7 +137,11 @@ export function badStream(message: string): UpstreamError {
 /** Follows the choices that are opened and closed: only a stream whose choices are all closed is complete. */
 export interface ChoiceWatch {
   see(chunk: ChatChunk): void;
-  /** true: everything that was begun is finished. */
+  /** The choice has ended; its last chunk comes at the end of the stream. */
+  closes(index: number): void;
+  /** More of a choice has come, which `see` was not shown. */
+  goesOn(): void;
+  /** Everything that was begun is finished. */
   isClosed(): boolean;
   /**
    * true: everything that was asked for is finished as well. Nothing is missing, even if the provider does not say that
@@ -146,19 +154,29 @@ export interface ChoiceWatch {
 export function choiceWatch(expected: number): ChoiceWatch {
   const open = new Set<number>();
   const closed = new Set<number>();
+  /** More has come behind the end of a choice: that was not the end, and unless another comes, something is missing. */
+  let isBehindEnd = false;
   const isClosed = () => closed.size > 0 && open.size === 0;
+  const closes = (index: number) => {
+    open.delete(index);
+    closed.add(index);
+    isBehindEnd = false;
+  };
   return {
     see(chunk) {
-      for (const { index, finish_reason } of chunk.choices) {
-        // A later part after the end of a choice, such as usage with an empty delta, does not open it again.
-        if (finish_reason === null && !closed.has(index)) open.add(index);
-        if (finish_reason === null) continue;
-        open.delete(index);
-        closed.add(index);
+      for (const { index, delta, finish_reason } of chunk.choices) {
+        if (finish_reason !== null) closes(index);
+        else if (!closed.has(index)) open.add(index);
+        // What some send after the end of a choice, such as usage with an empty delta, does not open it again.
+        else if (!isBehindEnd && saysMore(delta)) isBehindEnd = true;
       }
     },
+    closes,
+    goesOn: () => {
+      isBehindEnd = closed.size > 0;
+    },
     isClosed,
-    isWhole: () => closed.size >= expected && isClosed(),
+    isWhole: () => closed.size >= expected && isClosed() && !isBehindEnd,
   };
 }
 
@@ -180,18 +198,21 @@ export function foldEvents(
   const watch = choiceWatch(expected);
   let usage: Usage | null = null;
   let isDone = false;
-  framer.push(bytes);
-  while (!isDone && (nextFrame(framer) || framer.last())) {
-    for (const part of decodeFrame(events, null)) {
+  const take = (parts: readonly StreamPart[]) => {
+    for (const part of parts) {
       if (part.kind === 'error') throw withUsage(part.error, usage);
       if (part.kind === 'done') isDone = true;
-      if (part.kind === 'usage') usage = part.usage;
+      if (part.kind === 'usage') usage = largestUsage(usage, part.usage);
+      if (part.kind === 'finished') watch.closes(part.index);
       if (part.kind === 'chunk') {
         watch.see(part.chunk);
         folder.add(secrets.clean(part.chunk));
       }
     }
-  }
+  };
+  framer.push(bytes);
+  while (!isDone && (nextFrame(framer) || framer.last())) take(decodeFrame(events, null));
+  if (!isDone && watch.isWhole()) take(events.decoder.end?.() ?? []);
   const result = folder.result();
   if (!result || !(isDone ? watch.isClosed() : watch.isWhole()))
     throw withUsage(badStream('The provider broke off its response.'), usage);

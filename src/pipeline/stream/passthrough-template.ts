@@ -20,6 +20,8 @@ export interface Template {
   isText: boolean[];
   /** The names of the texts that continue in the holes, by `keyOf`. */
   keys: string[];
+  /** The hole of two that hold the same thought whose text is the one that counts; -1: there are no two. */
+  firstThought: number;
 }
 
 const QUOTE = 34;
@@ -43,8 +45,9 @@ const latin1 = new TextDecoder('latin1');
 export function learnTemplate(event: string, chunk: ChatChunk, encode: (chunk: ChatChunk) => string): Template | null {
   const choice = chunk.choices[0];
   if (chunk.choices.length !== 1 || !choice || choice.finish_reason !== null || choice.logprobs) return null;
-  // A nested value may hold a text of its own. Any other value is constant or, where it changes, makes an event not
-  // match.
+  // Said once, in the first chunk of a choice.
+  if (choice.delta.role !== undefined) return null;
+  // What nests may hold a text of its own. Anything else is constant or, where it changes, makes an event not match.
   if (Object.values(choice.delta).some((value) => typeof value === 'object' && value !== null)) return null;
   const said = deltaOf(event);
   if (!said) return null;
@@ -69,6 +72,7 @@ export function learnTemplate(event: string, chunk: ChatChunk, encode: (chunk: C
     order: rewritten.order,
     isText: names.map((name) => name !== 'obfuscation'),
     keys: names.map((name) => keyOf(choice.index, fieldOf(name, names))),
+    firstThought: names.includes('reasoning_content') ? names.indexOf('reasoning') : -1,
   };
 }
 
@@ -202,7 +206,9 @@ export function matchTemplate(
     match.ends[segment] = at;
   }
   match.end = at;
-  return true;
+  // Where it is empty, the other one counts.
+  const { firstThought } = template;
+  return firstThought < 0 || match.starts[firstThought] !== match.ends[firstThought];
 }
 
 /** Returns the bytes of the escape sequence at `at`; 0: JSON has no such sequence, or it has to be decoded. */

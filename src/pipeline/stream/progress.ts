@@ -38,7 +38,17 @@ export class StreamProgress {
     this.#choices.see(chunk);
   }
 
-  /** Notes that the provider says the stream is done. Some give fewer choices than were asked for. */
+  /** A choice has ended; its last chunk comes at the end of the stream. */
+  finished(index: number): void {
+    this.#choices.closes(index);
+  }
+
+  /** More text has come, which is in no chunk that `sawChunk` was shown. */
+  goesOn(): void {
+    this.#choices.goesOn();
+  }
+
+  /** The provider says that the stream is done. Some give fewer choices than were asked for. */
   sawSentinel(): void {
     this.#endWith(this.#choices.isClosed() ? { kind: 'complete' } : brokenOff());
   }

@@ -57,6 +57,8 @@ export class StreamReader {
   readonly #redactor: Redactor;
   readonly #secrets: OpenSecrets;
   readonly #progress: StreamProgress;
+  /** A choice has come to its end. */
+  #hasFinished = false;
 
   /** @param secrets  the secrets that one event begins and the next one continues */
   constructor(events: EventReader | null, redactor: Redactor, secrets: OpenSecrets, progress: StreamProgress) {
@@ -83,6 +85,12 @@ export class StreamReader {
   flush(out: ChunkOutput): void {
     const events = this.#events;
     if (this.#progress.end === null && events?.framer.last()) this.#takeAll(decodeFrame(events, this.#redactor), out);
+    this.finish(out);
+  }
+
+  /** Nothing more is read: where the response is whole, takes what its decoder has kept for the end. */
+  finish(out: ChunkOutput): void {
+    if (this.#progress.phase === 'trailing') this.#takeAll(this.#events?.decoder.end?.() ?? [], out);
   }
 
   #forwardAll(events: EventReader, out: ChunkOutput): void {
@@ -90,6 +98,7 @@ export class StreamReader {
       const textBytes = out.forward(events.framer);
       if (textBytes >= 0) {
         this.meter.textBytes += textBytes;
+        if (this.#hasFinished && textBytes > 0) this.#progress.goesOn();
         continue;
       }
       try {
@@ -98,7 +107,7 @@ export class StreamReader {
       } catch (error) {
         // The events before it in the same buffer still count.
         if (!(error instanceof UpstreamError)) throw error;
-        this.#progress.sourceFailed(withoutSecrets(error, this.#redactor));
+        this.#sourceFailed(error, out);
       }
     }
   }
@@ -123,9 +132,11 @@ export class StreamReader {
         out.chunk(this.#secrets.clean(part.chunk));
       } else if (part.kind === 'usage') {
         this.#sawUsage(part.usage);
-      } else if (part.kind === 'error')
-        this.#sawError(withoutSecrets(part.error, this.#redactor), part.isReported === true);
-      else this.#progress.sawSentinel();
+      } else if (part.kind === 'error') this.#sawError(part.error, part.isReported === true, out);
+      else if (part.kind === 'finished') {
+        this.#hasFinished = true;
+        this.#progress.finished(part.index);
+      } else this.#progress.sawSentinel();
     }
   }
 
@@ -148,9 +159,14 @@ export class StreamReader {
     this.meter.isUsageLast = true;
   }
 
-  #sawError(error: UpstreamError, isReported: boolean): void {
-    if (isReported) this.#progress.sawError(error);
-    else this.#progress.sourceFailed(error);
+  #sawError(error: UpstreamError, isReported: boolean, out: ChunkOutput): void {
+    if (isReported) this.#progress.sawError(withoutSecrets(error, this.#redactor));
+    else this.#sourceFailed(error, out);
+  }
+
+  #sourceFailed(error: UpstreamError, out: ChunkOutput): void {
+    this.finish(out);
+    this.#progress.sourceFailed(withoutSecrets(error, this.#redactor));
   }
 
   #count({ choices, service_tier }: ChatChunk): void {

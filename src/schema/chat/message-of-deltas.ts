@@ -26,6 +26,14 @@ export function deltaFolder(): DeltaFolder {
     if (after === null || after === undefined) return before;
     if (typeof before === 'string' && typeof after === 'string') return before + after;
     if (Array.isArray(before) && Array.isArray(after)) return append(before, after);
+    if (isFunction(before) && isFunction(after)) {
+      return {
+        ...before,
+        ...after,
+        name: (before.name ?? '') + (after.name ?? ''),
+        arguments: (before.arguments ?? '') + (after.arguments ?? ''),
+      };
+    }
     if (isAudio(before) && isAudio(after)) {
       return {
         ...before,
@@ -69,19 +77,23 @@ export function listAppender(): <Item>(before: readonly Item[], after: readonly 
 interface OpenCall {
   id: string;
   type: 'function';
-  function: { name: string; arguments: string };
+  function: { name: string; arguments: string; [field: string]: unknown };
   [field: string]: unknown;
 }
 
 function addToolCall(calls: Map<number, OpenCall>, fragment: ChunkToolCall): void {
-  let call = calls.get(fragment.index);
+  const { index, id, type: _type, function: called, ...rest } = fragment;
+  let call = calls.get(index);
   if (!call) {
-    const { index, id = `call_${index}`, type: _type, function: _function, ...rest } = fragment;
-    call = { ...rest, id, type: 'function', function: { name: '', arguments: '' } };
-    calls.set(fragment.index, call);
-  } else if (fragment.id) call.id = fragment.id;
-  if (fragment.function?.name) call.function.name += fragment.function.name;
-  if (fragment.function?.arguments) call.function.arguments += fragment.function.arguments;
+    call = { id: id ?? `call_${index}`, type: 'function', function: { name: '', arguments: '' } };
+    calls.set(index, call);
+  } else if (id) call.id = id;
+  for (const key in rest) call[key] = rest[key];
+  for (const key in called) {
+    const value = called[key];
+    if (key !== 'name' && key !== 'arguments') call.function[key] = value;
+    else if (typeof value === 'string') call.function[key] += value;
+  }
 }
 
 /** Audio arrives in fragments of base64 and of the transcript. */
@@ -92,4 +104,9 @@ function isAudio(value: unknown): value is { data?: string; transcript?: string 
     !Array.isArray(value) &&
     ('data' in value || 'transcript' in value || 'id' in value)
   );
+}
+
+/** The older form of a call, in `function_call`. */
+function isFunction(value: unknown): value is { name?: string; arguments?: string } {
+  return typeof value === 'object' && value !== null && 'arguments' in value && typeof value.arguments === 'string';
 }

@@ -373,11 +373,11 @@ describe('a response says the same, complete and streamed', () => {
     const decoder = dialect.streamDecoder({}, reading);
     const folder = chunkFolder();
     let usage: unknown = null;
-    for (const [event, frame = ''] of events)
-      for (const part of decoder.decode(JSON.stringify(event), frame)) {
-        if (part.kind === 'chunk') folder.add(part.chunk);
-        else if (part.kind === 'usage') usage = part.usage;
-      }
+    const parts = events.flatMap(([event, frame = '']) => decoder.decode(JSON.stringify(event), frame));
+    for (const part of [...parts, ...(decoder.end?.() ?? [])]) {
+      if (part.kind === 'chunk') folder.add(part.chunk);
+      else if (part.kind === 'usage') usage = part.usage;
+    }
     expect(said(folder.result()?.choices[0])).toEqual(said(complete.result.choices[0]));
     expect(usage).toEqual(complete.usage);
   });

@@ -9,7 +9,10 @@ import { chunk, upstreamUsage } from '../../../support/upstream.ts';
 
 const decodeAll = (events: readonly unknown[], quirks: ChatQuirks = {}) => {
   const decoder = streamDecoder(quirks);
-  return events.flatMap((event) => decoder.decode(typeof event === 'string' ? event : JSON.stringify(event), ''));
+  const parts = events.flatMap((event) =>
+    decoder.decode(typeof event === 'string' ? event : JSON.stringify(event), ''),
+  );
+  return [...parts, ...(decoder.end?.() ?? [])];
 };
 
 describe('events of a stream', () => {
@@ -98,8 +101,8 @@ describe('events of a stream', () => {
       chunk({ content: 'x' }, 'length'),
       { ...chunk({ content: 'y' }), error: { message: 'Overloaded', code: 529 }, usage: upstreamUsage },
     ]);
-    expect(parts.map(({ kind }) => kind)).toEqual(['chunk', 'chunk', 'usage', 'error']);
-    expect(parts[3]).toMatchObject({ isReported: true, error: { status: 529, message: 'Overloaded' } });
+    expect(parts.map(({ kind }) => kind)).toEqual(['chunk', 'finished', 'chunk', 'usage', 'error', 'chunk']);
+    expect(parts[4]).toMatchObject({ isReported: true, error: { status: 529, message: 'Overloaded' } });
     // Alone, it may only say how the stream ends.
     expect(decodeAll([{ error: { message: 'No' } }])).toEqual([{ kind: 'error', error: expect.any(UpstreamError) }]);
   });
@@ -107,22 +110,21 @@ describe('events of a stream', () => {
     const fragment = (index: number, call: object) => ({ index, ...call });
     const parts = decodeAll([
       chunk({ tool_calls: [fragment(0, { function: { name: 'f', arguments: '' } })] }),
-      chunk({ tool_calls: [fragment(0, { function: { arguments: '{}' } })] }),
+      chunk({ tool_calls: [fragment(0, { function: { arguments: '{"a":1}' } })] }),
       chunk({ tool_calls: [fragment(0, { id: 'late', function: { arguments: '' } })] }),
-      chunk({ tool_calls: [fragment(1, { id: 'call_1', function: { name: 'g', arguments: '{}' } })] }),
-      chunk({ tool_calls: [fragment(2, { function: { name: 'h', arguments: '{}' } })] }),
+      chunk({ tool_calls: [fragment(1, { id: 'call_1', function: { name: 'g', arguments: '{"a":1}' } })] }),
+      chunk({ tool_calls: [fragment(2, { function: { name: 'h', arguments: '{"a":1}' } })] }),
       {
         choices: [{ index: 1, delta: { tool_calls: [fragment(0, { function: { name: 'i' } })] }, finish_reason: null }],
       },
     ]);
-    const calls = parts.flatMap((part) => (part.kind === 'chunk' ? part.chunk.choices[0]?.delta.tool_calls : []));
+    const calls = parts.flatMap((part) => (part.kind === 'chunk' ? (part.chunk.choices[0]?.delta.tool_calls ?? []) : []));
     expect(calls).toEqual([
       { index: 0, id: 'call_0', type: 'function', function: { name: 'f', arguments: '' } },
-      { index: 0, function: { arguments: '{}' } },
-      { index: 0, function: { arguments: '' } },
-      { index: 1, id: 'call_1', type: 'function', function: { name: 'g', arguments: '{}' } },
-      { index: 2, id: 'call_2', type: 'function', function: { name: 'h', arguments: '{}' } },
-      { index: 0, id: 'call_3', type: 'function', function: { name: 'i' } },
+      { index: 0, function: { arguments: '{"a":1}' } },
+      { index: 1, id: 'call_1', type: 'function', function: { name: 'g', arguments: '{"a":1}' } },
+      { index: 2, id: 'call_2', type: 'function', function: { name: 'h', arguments: '{"a":1}' } },
+      { index: 0, id: 'call_3', type: 'function', function: { name: 'i', arguments: '' } },
     ]);
   });
   it('give a call whose arguments never come an empty object with its end, but for one that was broken off', () => {
@@ -157,10 +159,10 @@ describe('events of a stream', () => {
       choices: [{ index, delta: { content: 'x' }, finish_reason: finish }],
     });
     const events = [of(0, null), of(1, 'length'), '[DONE]'];
-    expect(decodeAll(events).map(({ kind }) => kind)).toEqual(['chunk', 'chunk', 'done']);
+    expect(decodeAll(events).map(({ kind }) => kind)).toEqual(['chunk', 'chunk', 'finished', 'chunk', 'done']);
     const parts = decodeAll(events, { finishesWithoutReason: true });
-    expect(parts.map(({ kind }) => kind)).toEqual(['chunk', 'chunk', 'chunk', 'done']);
-    expect(parts[2]).toMatchObject({
+    expect(parts.map(({ kind }) => kind)).toEqual(['chunk', 'chunk', 'finished', 'chunk', 'chunk', 'done']);
+    expect(parts[3]).toMatchObject({
       chunk: { choices: [{ index: 0, delta: {}, finish_reason: 'stop', native_finish_reason: null }] },
     });
   });

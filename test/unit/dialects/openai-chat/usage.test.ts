@@ -287,6 +287,72 @@ describe('a response of a known server', () => {
       },
       [100, 0, 0, 0, 0, 50, 0],
     ],
+    [
+      'Claude behind LiteLLM, with its cache in the details too',
+      {
+        usage: {
+          prompt_tokens: 100,
+          completion_tokens: 5,
+          total_tokens: 105,
+          cache_read_input_tokens: 60,
+          cache_creation_input_tokens: 0,
+          prompt_tokens_details: { cached_tokens: 60, text_tokens: null },
+        },
+      },
+      [40, 60, 0, 0, 0, 5, 0],
+    ],
+    [
+      'the words of LangChain',
+      {
+        usage: {
+          input_tokens: 100,
+          output_tokens: 50,
+          total_tokens: 150,
+          input_token_details: { cached_tokens: 60 },
+          output_token_details: { reasoning_tokens: 30 },
+        },
+      },
+      [40, 60, 0, 0, 0, 50, 30],
+    ],
+    [
+      'the words of Google',
+      {
+        usage: {
+          promptTokenCount: 100,
+          candidatesTokenCount: 20,
+          thoughtsTokenCount: 30,
+          totalTokenCount: 150,
+          cachedContentTokenCount: 60,
+        },
+      },
+      [40, 60, 0, 0, 0, 50, 30],
+    ],
+    [
+      'an SDK in JavaScript',
+      { usage: { promptTokens: 100, completionTokens: 50, totalTokens: 150, cachedInputTokens: 60 } },
+      [40, 60, 0, 0, 0, 50, 0],
+    ],
+    ['watsonx', { usage: { input_token_count: 100, generated_token_count: 50 } }, [100, 0, 0, 0, 0, 50, 0]],
+    [
+      'the words of Bedrock, which leave the cache out of the input',
+      { usage: { inputTokens: 40, outputTokens: 50, totalTokens: 150, cacheReadInputTokens: 60 } },
+      [40, 60, 0, 0, 0, 50, 0],
+    ],
+    [
+      'a proxy that says null, and less than nothing',
+      {
+        usage: {
+          prompt_tokens: 100,
+          completion_tokens: 50,
+          total_tokens: 150,
+          cached_tokens: null,
+          prompt_cache_hit_tokens: -3,
+          cache_read_input_tokens: 60,
+          completion_tokens_details: null,
+        },
+      },
+      [40, 60, 0, 0, 0, 50, 0],
+    ],
     ['Ollama', { prompt_eval_count: 100, eval_count: 50, total_duration: 1 }, [100, 0, 0, 0, 0, 50, 0]],
     [
       'no total, reasoning',
