@@ -41,10 +41,10 @@ import { rateDeps } from './setup/options/rate-limits.ts';
 import { trustedOrigins } from './setup/options/trusted-origins.ts';
 import { type Configured, configureProviders, environment, SettingsError } from './setup/providers.ts';
 import { createReadiness, type Readiness } from './setup/readiness.ts';
-import { openRecords } from './setup/records.ts';
+
 import { asScripted, scriptedTransports, withSandbox } from './setup/sandbox.ts';
 import { type GatewayState, stateOf } from './setup/state.ts';
-import { openStores } from './setup/stores.ts';
+import { openRecords, openStores } from './setup/stores.ts';
 import type { Rotation } from './stores/credentials/rotate.ts';
 import { createSticky } from './stores/sticky.ts';
 import { writeLog } from './stores/storage/logger.ts';

@@ -156,6 +156,7 @@ const mayNamePlugins: Record<string, string> = {
   'src/search/brave.ts': 'a kind of results of the search engine',
   'src/search/firecrawl.ts': 'a kind of results of the search engine',
   'src/dialects/openai-chat/errors.ts': 'a word in errors of providers',
+  'src/dialects/shared/response/finish-words.ts': 'a word of providers for the end of a response',
 };
 
 /** Files that import built-in plugins: the list of them, and what host apps import. */

@@ -11,6 +11,7 @@ import type { WorkspaceDefaults } from '../pipeline/deps.ts';
 import type { AuditSettings } from '../schema/records/audit.ts';
 import type { BudgetEventSettings } from '../schema/settings/budget-events.ts';
 import type { MasterSecrets } from '../schema/settings/master-secrets.ts';
+import type { RecordSettings } from '../schema/settings/records.ts';
 import type { BudgetSettings, LimitSettings, RateLimitSettings, RedisSettings } from '../schema/settings/settings.ts';
 import { storedCredentialSchema } from '../schema/tenants/credential.ts';
 import { allowedModelsOf } from '../stores/api-keys/allowed-models.ts';
@@ -43,6 +44,7 @@ import type { Logger } from '../telemetry/record.ts';
 import { deleteRecords } from '../telemetry/records/records.ts';
 import { openBudgetEvents } from './budget-events.ts';
 import { SettingsError } from './providers.ts';
+import { createRecords, type Records } from '../telemetry/records/records.ts';
 
 /** A Keyv, or an adapter of one. */
 export type StoreOption = Keyv | KeyvStorageAdapter;
@@ -343,4 +345,18 @@ async function* everyWorkspace({ list }: Workspaces, further: readonly Workspace
     yield id;
   }
   for (const id of further) if (!seen.has(id)) yield id;
+}
+
+/** Opens the records. @returns null: the operator keeps no records */
+export function openRecords(
+  { recordStorage: storage, vault, spending }: Pick<Stores, 'recordStorage' | 'vault' | 'spending'>,
+  { records: settings, logger = null }: { records: RecordSettings; logger?: Logger | null | undefined },
+  clock: Clock,
+  instance: () => string,
+): Records | null {
+  if (!settings.enabled) return null;
+  const { bookLost, pending } = spending;
+  const records = createRecords({ storage, vault, clock, logger, settings, instance, bookLost, pending });
+  spending.recordLost(records.recordLost);
+  return records;
 }

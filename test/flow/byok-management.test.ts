@@ -110,7 +110,12 @@ describe('POST /byok', () => {
     ['no provider', { key }, 'provider', 'expected string'],
     ['a provider that is none', { provider: 'sandbox', key }, 'provider', 'expected the slug of a provider'],
     ['an empty key', { provider: 'openai', key: '' }, 'key', 'expected at least 1 character'],
-    ['a key with a line break', { provider: 'openai', key: `${key}\n${key}` }, 'key', 'expected a key of visible ASCII'],
+    [
+      'a key with a line break',
+      { provider: 'openai', key: `${key}\n${key}` },
+      'key',
+      'expected a key of visible ASCII',
+    ],
     ['a name of 256 characters', { provider: 'openai', key, name: 'x'.repeat(256) }, 'name', 'expected at most 255'],
     [
       '101 models',

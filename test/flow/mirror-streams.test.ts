@@ -2,7 +2,16 @@ import { describe, expect, it } from 'vitest';
 import type { ChatMessage } from '../../src/schema/chat/chat.ts';
 import type { ChatChunk } from '../../src/schema/chat/chunk.ts';
 import { streamResponses } from '../support/ask-responses.ts';
-import { bodyOf, calls, type Deviation, deviations, said, straight, thought, usage } from '../support/deviant-streams.ts';
+import {
+  bodyOf,
+  calls,
+  type Deviation,
+  deviations,
+  said,
+  straight,
+  thought,
+  usage,
+} from '../support/deviant-streams.ts';
 import { testGateway } from '../support/gateway.ts';
 import { payloadsOf } from '../support/recordings.ts';
 import { runs } from '../support/runs.ts';
@@ -29,7 +38,9 @@ async function messageOf(body: Body): Promise<{ status: number; choice: unknown;
 async function itemsOf(body: Body): Promise<unknown> {
   answerWith(body);
   const { text } = await streamResponses(test, { model: 'acme/free' });
-  const events = payloadsOf(text).filter((payload) => payload !== '[DONE]').map((payload) => JSON.parse(payload));
+  const events = payloadsOf(text)
+    .filter((payload) => payload !== '[DONE]')
+    .map((payload) => JSON.parse(payload));
   const { response } = events.at(-1);
   return {
     types: events.map(({ type }) => type).filter((type, at, all) => type !== all[at - 1]),
@@ -93,7 +104,9 @@ const expected = [
 const inOrder = (story: unknown[]) => {
   const ofCalls = story.filter((one) => ['call', 'arguments'].includes((one as string[])[0] as string));
   const joined = calls.flatMap((_, at) => {
-    const of = ofCalls.filter((one) => (one as unknown[])[(one as unknown[])[0] === 'call' ? 1 : 2] === at) as unknown[][];
+    const of = ofCalls.filter(
+      (one) => (one as unknown[])[(one as unknown[])[0] === 'call' ? 1 : 2] === at,
+    ) as unknown[][];
     const texts = of.filter(([kind]) => kind === 'arguments').map(([, text]) => text);
     return [...of.filter(([kind]) => kind === 'call'), ['arguments', texts.join(''), at]];
   });
@@ -134,7 +147,11 @@ describe('a stream of a server with manners of its own', () => {
   it.each(named)('gives the same complete message: %s', async (_, one) => {
     const { status, choice, usage: reported } = await messageOf(bodyOf(one));
     expect(status).toBe(200);
-    const { native_finish_reason: _native, message, ...rest } = choice as { native_finish_reason: string; message: ChatMessage };
+    const {
+      native_finish_reason: _native,
+      message,
+      ...rest
+    } = choice as { native_finish_reason: string; message: ChatMessage };
     expect(withoutIds({ ...rest, message }, one)).toEqual(withoutIds(straightMessage, one));
     expect(reported).toEqual({ ...usage, estimated: undefined });
   });

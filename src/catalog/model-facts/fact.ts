@@ -20,8 +20,7 @@ export type RefusedField =
   | 'reasoning';
 
 /**
- * What a model takes and refuses, whoever serves it and in whichever dialect. One row of a table; a model may have
- * several.
+ * A row of the table: the facts of a model, whoever serves it and in whichever dialect. A model may have several rows.
  */
 export interface ModelFact {
   /** The name of the row. */
@@ -51,12 +50,12 @@ export interface ModelFact {
   maxTokensField?: 'max_completion_tokens';
   /** The role in which it takes instructions, where it knows neither `system` nor `developer`. */
   instructions?: 'user';
-  /** Where it answers in streams only: always, or where it thinks. */
+  /** The cases in which it answers in streams only. */
   streamsOnly?: 'always' | 'thinking';
   /** The most stop texts. */
   mostStops?: number;
   /** The day on which the row was last compared with its source. */
   asOf: string;
-  /** Where its provider says so. */
+  /** The address at which its provider says so. */
   source: string;
 }

@@ -1,4 +1,4 @@
-/** What single models take and refuse, as data, and a request without what its model refuses. */
+/** The facts of single models, as data, and requests without the parameters that a model refuses. */
 
 export type { ModelFact, RefusedField } from './fact.ts';
 export { factsOf, findFacts, type KnownFacts, modelFacts } from './find.ts';

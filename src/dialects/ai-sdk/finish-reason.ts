@@ -5,7 +5,7 @@ import { finishReasons } from '../shared/response/finish-reasons.ts';
 
 const reasonOf = finishReasons();
 
-/** What an SDK's provider says where it does not know the word of the model's server. */
+/** The words of an SDK's provider that does not know the word of the model's server. */
 const unknown: ReadonlySet<string> = new Set(['other', 'unknown']);
 
 /**

@@ -2,7 +2,7 @@ import { isObject, type Loose, without } from '../../base/values.ts';
 import { contentText } from '../shared/values.ts';
 import { dropMisshapen } from './shapes.ts';
 
-/** Where servers put what the model thinks, in a message or a delta. Where several hold the same, the first counts. */
+/** The fields with thoughts of the model, in a message or a delta. Where several hold the same, the first counts. */
 export const thoughtFields = [
   // OpenRouter, Groq, Cerebras, vLLM, Ollama
   'reasoning',
@@ -40,7 +40,7 @@ function textIn(value: unknown): string | null {
   return text === undefined ? null : textIn(text);
 }
 
-/** What stands in the parts of a content: some servers send a list of them, or one. */
+/** The texts and media in the parts of a content: some servers send a list of parts, or one. */
 interface Parts {
   text: string;
   /** null: no part is one of thoughts. */
@@ -72,8 +72,8 @@ function partsIn(content: readonly unknown[]): Parts {
 const reshaped: readonly string[] = [...thoughtFields, 'content', 'refusal', 'role', 'tool_calls'];
 
 /**
- * What a message, or a piece of one, says beside its calls, in one form wherever a server puts it. What is null says
- * nothing, but for the content.
+ * Returns the fields of a message, or of a piece of one, beside its calls, in one form wherever a server puts them. A
+ * field that is null says nothing, but for the content.
  */
 export function saidIn(raw: Loose): Loose {
   const said = withoutNulls(without(reshaped, raw));

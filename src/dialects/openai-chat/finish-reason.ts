@@ -7,7 +7,7 @@ const reasonOf = finishReasons();
 export const finishReasonOf: FinishReasonOf = (native, calledTools, isMidCall) =>
   reasonOf(native, calledTools || meaningOf(finishWordOf(native)) === 'tool_calls', isMidCall);
 
-/** What servers send while a response goes on, where others send null. */
+/** The words of servers for a response that goes on, where others send null. */
 const goesOn: ReadonlySet<string> = new Set(['', 'null', 'none']);
 
 /** The provider's own word for the end of a response; null: it has not ended. */

@@ -29,7 +29,7 @@ interface ChoiceState {
 
 interface End {
   native: string | null;
-  /** What the chunk says beside its choices. */
+  /** The fields of the chunk beside its choices. */
   head: Loose;
   choice: Loose;
 }
@@ -174,7 +174,7 @@ function reasonOf(native: string, { calls, hasOlderCall }: ChoiceState) {
   return finishReasonOf(native, calls.size > 0 || hasOlderCall, calls.isMidCall());
 }
 
-/** What a chunk says beside its choices. */
+/** Returns the fields of a chunk beside its choices. */
 function headOf(event: Loose): Loose {
   const head: Loose = {
     ...without(notOfChunks, event),

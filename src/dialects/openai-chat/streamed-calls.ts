@@ -13,7 +13,7 @@ export interface StreamedCalls {
   read(fragments: readonly unknown[]): ChunkToolCall[];
   /** The end of the response. @returns what is still missing of the calls, where their arguments never came */
   complete(isWhole: boolean): ChunkToolCall[];
-  /** How many calls there are. */
+  /** The number of calls. */
   readonly size: number;
   /** The arguments of a call have begun, and are not complete. */
   isMidCall(): boolean;
@@ -31,7 +31,7 @@ interface Call {
   name: string;
   /** Clients have its first fragment. */
   isSent: boolean;
-  /** What is known of it, while clients do not have its first fragment. */
+  /** The known parts of it, until clients have its first fragment. */
   held: { text: string; called: Loose; added: Loose };
   extent: JsonExtent;
   /** All its arguments; '' where they are long. */
@@ -46,7 +46,7 @@ const longestRepeated = 50_000;
 /** A fragment as it came. */
 interface Fragment {
   given: string | null;
-  /** Where the server puts the call; null: it does not say. */
+  /** The place that the server gives the call; null: it gives none. */
   place: number | null;
   name: string | null;
   args: string;
@@ -148,7 +148,7 @@ function fragmentOf(raw: Loose, at: number, size: number): Fragment {
   };
 }
 
-/** Whether a fragment with the id of a call is of that call. One that says all of another call is not. */
+/** Tells whether a fragment with the id of a call is of that call. A fragment that says all of another call is not. */
 function repeats(call: Call, { name, args }: Fragment): boolean {
   if (name === null || call.name === '') return true;
   if (name === call.name) return !call.extent.isWhole() || !beginsObject(args) || args === call.text;
@@ -162,7 +162,7 @@ function goesOnUnderNewId(call: Call, { name, args }: Fragment): boolean {
   return name === call.name && call.extent.hasBegun && !call.extent.isWhole() && !beginsObject(args);
 }
 
-/** Whether a fragment at the place of a call begins another, where the call or the fragment has no id. */
+/** Tells whether a fragment at the place of a call begins another, where the call or the fragment has no id. */
 function beginsAnother(call: Call, { given, name, args }: Fragment): boolean {
   if (name === null || call.name === '') return false;
   if (name !== call.name) return hasArguments(call) || given !== null;

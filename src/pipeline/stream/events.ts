@@ -121,7 +121,7 @@ function saysSomething(part: StreamPart): boolean {
   return part.chunk.choices.some(({ delta, finish_reason }) => finish_reason !== null || saysMore(delta));
 }
 
-/** Whether a delta adds to its message: an empty text, or who speaks, does not. */
+/** Tells whether a delta adds to its message: an empty text or a role does not. */
 function saysMore(delta: ChunkDelta): boolean {
   for (const key in delta) {
     const value = delta[key];

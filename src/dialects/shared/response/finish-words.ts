@@ -5,7 +5,7 @@ export interface FinishWord {
   readonly means: FinishReason;
   /** Their words, in lower case, with `_` between parts. */
   readonly words: readonly string[];
-  /** Who says so. */
+  /** The providers and servers that say so. */
   readonly of: string;
 }
 
@@ -108,7 +108,7 @@ export const finishWords: readonly FinishWord[] = [
   },
 ];
 
-/** What parts of a word that nobody knows say, the first that fits. A cut response must not look whole. */
+/** Parts of words that nobody knows, and their meaning; the first that fits counts. A cut response must not look whole. */
 const stems: readonly { readonly part: RegExp; readonly means: FinishReason }[] = [
   {
     part: /filter|safety|policy|refus|sensitiv|moderat|prohibit|violat|censor|guardrail|recitation|blocked/,

@@ -16,7 +16,7 @@ import { Place } from './place.ts';
 import { ReasoningItem } from './reasoning.ts';
 import { ImageItem, OpaqueItem } from './whole-item.ts';
 
-/** What may still cite a text that has ended. */
+/** The sources that may still cite a text that has ended. */
 export interface LateCitations {
   /** true: the gateway or a plugin may, whatever the upstream speaks. */
   readonly ofGateway: boolean;
@@ -27,7 +27,7 @@ export interface LateCitations {
 export interface BuilderOptions {
   ids: ItemIds;
   callForms: ReadonlyMap<string, CallForm>;
-  /** Where they may come, a message stays open until something else than a call or an image follows it. */
+  /** The citations that may come late: then a message stays open until another item than a call or an image follows it. */
   lateCitations: LateCitations;
 }
 

@@ -107,7 +107,7 @@ export class OpenCalls {
     return true;
   }
 
-  /** Whether the arguments of the call at a place are cut off. */
+  /** Tells whether the arguments of the call at a place are cut off. */
   isCut(place: Place): boolean {
     const call = this.#byPlace.get(place);
     return call !== undefined && call.arguments !== '' && call.reader.isOpen();
@@ -131,7 +131,7 @@ export class OpenCalls {
     return call.place;
   }
 
-  /** Whether only the complete arguments make an item. */
+  /** Tells whether only the complete arguments make an item. */
   #isWhole({ name }: OpenCall): boolean {
     const kind = this.#forms.get(name)?.kind;
     return kind === 'local_shell' || kind === 'tool_search';

@@ -16,7 +16,7 @@ const filled = {
   call: ['id', 'type', 'status', 'call_id', 'name', 'namespace', 'arguments', 'input'],
 } as const;
 
-/** Whether an item calls a tool of the caller's: nothing of it is read as a text. */
+/** Tells whether an item calls a tool of the caller's: nothing of it is read as a text. */
 export function isCallItem({ item: { type }, isOpaque }: NativeItem): boolean {
   return isOpaque !== true && (type === 'function_call' || type === 'custom_tool_call');
 }

@@ -21,7 +21,7 @@ export class Place {
     return this.#item;
   }
 
-  /** Whether the client knows nothing of it. */
+  /** true: the client knows nothing of it. */
   get isUnseen(): boolean {
     return this.#later !== null || this.#item === null;
   }

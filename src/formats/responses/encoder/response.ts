@@ -58,7 +58,7 @@ const repeated: readonly (readonly [string, unknown])[] = [
   ['truncation', 'disabled'],
 ];
 
-/** What holds of the request that was served, under the names of Responses. */
+/** The fields of the request that was served, under the names of Responses. */
 export interface HeldFields {
   temperature?: unknown;
   top_p?: unknown;
@@ -83,7 +83,7 @@ export function heldFields(request: ChatRequest): HeldFields {
   };
 }
 
-/** How a response repeats its request. */
+/** The way in which a response repeats its request. */
 export interface EchoOptions {
   /** The caller's body. */
   request: ResponsesBody;
@@ -91,7 +91,7 @@ export interface EchoOptions {
   isWhole: boolean;
 }
 
-/** What a response repeats of its request. */
+/** Returns the fields of its request that a response repeats. */
 export function echoOf({ request, isWhole }: EchoOptions, held: HeldFields): Loose {
   const echo: Loose = { previous_response_id: null, store: false };
   const served = held as Readonly<Record<string, unknown>>;

@@ -8,7 +8,7 @@ export interface ArgumentsReader {
   /** true: an object is open, or nothing has come. More must follow before the arguments can be what a client reads. */
   isOpen(): boolean;
   /**
-   * Whether the arguments are a complete object with fields, so that nothing more can be a part of it. An empty object is
+   * Tells whether the arguments are a complete object with fields, so that nothing more can be a part of it. An empty object is
    * none: some servers begin each call with `{}`, and send the arguments behind it.
    * @param text  all that was pushed
    */
@@ -31,7 +31,7 @@ export function argumentsReader(): ArgumentsReader {
   let depth = 0;
   let inText = false;
   let isEscaped = false;
-  /** Of the object that has ended: whether it is one that a client can read; null: nobody has looked. */
+  /** true: the object that has ended is one that a client can read; null: nobody has looked. */
   let isValid: boolean | null = null;
 
   function inObject(code: number): void {
