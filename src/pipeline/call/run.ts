@@ -49,7 +49,7 @@ export class CallRun {
   capture: ContentCapture | null = null;
   /** true: the captured texts are kept beside the record. */
   keepsContent = false;
-  /** The workspace's switches of what is told of its calls; null: not known. */
+  /** The workspace's switches for reports on its calls; null: not known. */
   switches: WorkspaceDefaults | null = null;
   /** Follows the call while it runs; null: nobody does. */
   readonly follower: SafeFollower | null;
@@ -156,7 +156,8 @@ export class CallRun {
       else extraNanoUsd += spentOnFailures(attempts).operatorNanoUsd;
     }
     if (usages.length === 0) usages.push(noTokens);
-    // Generations that failed, and what plugins have paid for, are on the bill as well; BYOK attempts are on another.
+    // Failed generations, and the amounts that plugins have paid, are on the bill as well; BYOK attempts are on
+    // another.
     if (extraNanoUsd > 0) usages.push(costAlone(extraNanoUsd));
     const { requested, executed } = this.toolCalls;
     if (requested > 0)
@@ -182,7 +183,10 @@ export class CallRun {
     return idle.length === 0 ? described : { ...described, dropped: [...(described.dropped ?? []), ...idle] };
   }
 
-  /** Returns the routes. A call that was refused before its first generation was planned shows what it asked for. */
+  /**
+   * Returns the routes. A call that was refused before its first generation was planned shows the models that it asked
+   * for.
+   */
   #routes(): readonly Route[] {
     const last = this.generations.at(-1);
     if (last !== undefined && last.plan !== null) return this.generations;
