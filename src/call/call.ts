@@ -103,8 +103,9 @@ export interface Call {
   /** The page or app that asks: the header `HTTP-Referer`, else `Referer`, without its query. null, or absent: none. */
   readonly referer?: string | null;
   /**
-   * A header of the request, for plugins. null: the request has none by that name, or the header proves who the caller
-   * is, such as `authorization`. Absent: there are no headers. It reads nothing of `this`, so that copies have it.
+   * Returns a header of the request, for plugins. null: the request has none by that name, or the header proves the
+   * identity of the caller, such as `authorization`. Absent: there are no headers. It reads nothing of `this`, so that
+   * copies have it.
    */
   readonly header?: (name: string) => string | null;
 }

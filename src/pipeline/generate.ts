@@ -25,7 +25,7 @@ import { planOf, unplanned } from './plan/plan-of.ts';
 import { shortenedFor } from './plan/shortening.ts';
 
 /**
- * Makes one generation: reads what the plan needs, plans, holds the money, calls the targets. The generation settles
+ * Makes one generation: reads the facts for the plan, plans, holds the money, calls the targets. The generation settles
  * itself when its response has ended, or where it failed.
  * @throws GatewayError; the reason of the signal when the client left
  */
@@ -88,7 +88,7 @@ function prepareWith(run: CallRun, ask: Ask, share: HoldShare, { attempts, plan 
     // The prompt is shortened last: other plugins may have made it longer.
     prepared = sentShortened(run, prepared, target);
     if (prepared === own || !target.ceilingNanoUsd) return { ask: prepared, target };
-    // A plugin may have made the prompt longer: the attempt must still fit into what is held.
+    // A plugin may have made the prompt longer: the held money must still cover the attempt.
     const ceiling = ceilingFor(run.deps, prepared, boundPrompt(prepared), target);
     if (ceiling === null && run.deps.budgets.unknownPrice === 'refuse') return null;
     const dearest =

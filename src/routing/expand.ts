@@ -129,7 +129,7 @@ function withSuffixes(
   return { ...found, chosen };
 }
 
-/** @param isAlias  the slug is what an alias stands for: it is no alias itself */
+/** @param isAlias  true: the slug is the target of an alias, and is no alias itself */
 function findListed(
   slug: string,
   input: ExpandInput,
@@ -174,8 +174,8 @@ function findBareName(name: string, { view, facts }: ExpandInput): Expanded | nu
 }
 
 /**
- * Adds the fallbacks of the model. A request that names several models has said what its fallbacks are.
- * A fallback that does not exist, or that the caller must not use, is left out by the plan, which says so.
+ * Adds the fallbacks of the model. A request that names several models names its own fallbacks. The plan leaves out,
+ * and lists, a fallback that does not exist or that the caller must not use.
  */
 function withFallbacks(found: Expanded, input: ExpandInput): Expanded {
   const { request, view } = input;

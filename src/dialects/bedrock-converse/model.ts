@@ -1,6 +1,6 @@
 import { bindsThoughts } from '../shared/thought-bindings.ts';
 
-/** Authors of models that differ in what they take, as model ids name them; Claude by its versions. */
+/** Authors of models that take different features, as model ids name them; Claude by its versions. */
 export const families = [
   'claude-3',
   'claude-4',

@@ -39,7 +39,7 @@ export interface AttemptObserver extends AttemptWatcher {
    * @returns further headers for the provider
    */
   begins(url: string, planned: ChatRequest): Readonly<Record<string, string>> | undefined;
-  /** Receives the headers of the response, whatever its status, and the redactor that takes keys out of them. */
+  /** Receives the headers of every response, also of an error, and the redactor that takes keys out of them. */
   responded(headers: Readonly<Record<string, string>>, redactor: Redactor): void;
   succeeded(attempted: Attempted): void;
   failed(error: unknown): void;
@@ -123,7 +123,7 @@ export async function attempt(
     return attempted;
   } catch (error) {
     release();
-    // Closes what is still open, such as an error body that nobody reads on.
+    // Closes the parts that are still open, such as an error body that nobody reads on.
     controller.abort(error);
     const named = withCallersPath(error, call.ask);
     const cleaned = credential && provider ? withoutKeys(named, credential, provider.baseUrl) : named;

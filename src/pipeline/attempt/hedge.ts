@@ -71,7 +71,7 @@ interface Run {
   isOver(): boolean;
   /** Adds the attempt to the log of the execution. */
   keep(): void;
-  /** Cancels an attempt that was too late, and adds to the log what it costs. */
+  /** Cancels an attempt that was too late, and adds its cost to the log. */
   letGo(): void;
 }
 

@@ -79,7 +79,7 @@ export function recordOf(facts: CallFacts, { outcome, status, error }: CallEnd):
     byokNanoUsd: hold.byokNanoUsd,
     heldNanoUsd: hold.heldNanoUsd,
     overrunNanoUsd: hold.overrunNanoUsd,
-    // A step may have cut what its provider went on with.
+    // The provider may have gone on behind the place where a step cut the response.
     finishReason: last?.finishReason ?? (outcome === 'cut' ? 'error' : null),
     nativeFinishReason: shownWord(last?.nativeFinishReason),
     generations: generations.map((one) => generationRecordOf(one, attemptsOf(one))),

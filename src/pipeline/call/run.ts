@@ -151,7 +151,8 @@ export class CallRun {
       else extraNanoUsd += spentOnFailures(attempts).operatorNanoUsd;
     }
     if (usages.length === 0) usages.push(noTokens);
-    // Generations that failed, and what plugins have paid for, are on the bill as well; BYOK attempts are on another.
+    // Failed generations, and the amounts that plugins have paid, are on the bill as well; BYOK attempts are on
+    // another.
     if (extraNanoUsd > 0) usages.push(costAlone(extraNanoUsd));
     usages.push(...this.journal.usages());
     return sumUsage(usages);
@@ -170,7 +171,10 @@ export class CallRun {
     return idle.length === 0 ? described : { ...described, dropped: [...(described.dropped ?? []), ...idle] };
   }
 
-  /** Returns the routes. A call that was refused before its first generation was planned shows what it asked for. */
+  /**
+   * Returns the routes. A call that was refused before its first generation was planned shows the models that it asked
+   * for.
+   */
   #routes(): readonly Route[] {
     const last = this.generations.at(-1);
     if (last !== undefined && last.plan !== null) return this.generations;

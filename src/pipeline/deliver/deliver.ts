@@ -115,7 +115,7 @@ export class Delivery {
     return this.#response.end === null ? bytes : this.#close(this.#response.end, bytes);
   }
 
-  /** The client has left: settles what was received. */
+  /** Settles the received part: the client has left. */
   stop(): void {
     if (!this.#isOpen()) return;
     this.#state = 'closed';

@@ -85,7 +85,7 @@ export class HoldShare {
     return grown;
   }
 
-  /** Books what was spent. The first call counts. */
+  /** Books the money that was spent. The first call counts. */
   settle(spent: Spent): void {
     if (this.#isSettled) return;
     this.#isSettled = true;

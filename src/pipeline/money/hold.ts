@@ -131,7 +131,7 @@ export class CallHold implements ShareHold {
     return share;
   }
 
-  /** Books what all generations have spent and frees the rest. Only the first call counts; never throws. */
+  /** Books the money that all generations have spent, and frees the rest. Only the first call counts; never throws. */
   settle(): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
@@ -150,7 +150,7 @@ export class CallHold implements ShareHold {
   }
 
   /**
-   * Makes a share cover what it needs in each budget scope: from what is free, then through the ledger.
+   * Makes a share cover its needs in each budget scope: from the free money, then through the ledger.
    * @param needIn  integer nano-USD
    * @returns the budget scope that does not have the money; null: the needs are covered
    * @throws GatewayError unavailable (503) when the store cannot tell; the share is then as it was

@@ -25,7 +25,7 @@ const rewritten: ReadonlySet<string> = new Set([
   '__proto__',
 ]);
 
-/** Fields that a chat request has no place for, and the values that ask for what happens anyway. */
+/** Fields that a chat request has no place for, and their values that ask only for the usual behaviour. */
 const onlyHere: ReadonlyMap<string, readonly unknown[]> = new Map([
   // The plugin context-compression does the work that `auto` asks for.
   ['truncation', ['disabled', 'auto']],
