@@ -5,7 +5,7 @@ import { ProxyError, type ProxyOption, proxiesOf } from '../transport/proxy-sett
 import type { Transport } from '../transport/transport.ts';
 import { type Environment, SettingsError } from './providers.ts';
 
-/** What the options say of the network. */
+/** The options of the network. */
 interface NetworkSettings {
   transport?: Transport | undefined;
   fetch?: typeof fetch | undefined;

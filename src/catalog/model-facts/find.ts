@@ -7,7 +7,7 @@ import { otherFacts } from './others.ts';
 /** All rows. */
 export const modelFacts: readonly ModelFact[] = [...openaiFacts, ...anthropicFacts, ...otherFacts];
 
-/** What is known of a model at a provider: its rows, put together. */
+/** The facts of a model at a provider: its rows, put together. */
 export interface KnownFacts extends Omit<ModelFact, 'name' | 'isOf' | 'at' | 'asOf' | 'source'> {
   /** Names of the rows. */
   rows: readonly string[];

@@ -1,4 +1,4 @@
-/** What single models take and refuse, as data, and a request without what its model refuses. */
+/** Facts of single models, as data, and requests without what their models refuse. */
 
 export type { ModelFact, RefusedField } from './fact.ts';
 export { factsOf, findFacts, type KnownFacts, modelFacts } from './find.ts';
