@@ -1,12 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  askResponses,
-  nativeMessage,
-  nativeResponse,
-  nativeStream,
-  nativeUp,
-  streamResponses,
-} from '../support/ask-responses.ts';
+import { askResponses, nativeStream, nativeUp, streamResponses } from '../support/ask-responses.ts';
 import { hello, joined, testGateway } from '../support/gateway.ts';
 import { chunk, completion, sse, usageChunk } from '../support/upstream.ts';
 import {
@@ -371,10 +364,5 @@ describe('a chat server', () => {
       const { status, json } = await asked(gateway);
       expect([status, Number.isSafeInteger(json.usage?.prompt_tokens)]).toEqual([200, true]);
     }
-  });
-  it('is called by a client that speaks Responses: its message is complete', async () => {
-    const test = testGateway(nativeUp);
-    test.upstream.answer({ body: nativeResponse([nativeMessage('Hi')]) });
-    expect((await askResponses(test)).json.output[0]).toMatchObject({ type: 'message', status: 'completed' });
   });
 });

@@ -207,10 +207,7 @@ describe('Google', () => {
     expect(calls[0]?.arguments).toBe('{}');
   });
   it('takes a tool without parameters', async () => {
-    for (const parameters of [
-      undefined,
-      { type: 'object', properties: {} },
-    ]) {
+    for (const parameters of [undefined, { type: 'object', properties: {} }]) {
       const bare = {
         type: 'function',
         function: { name: 'list', ...(parameters === undefined ? {} : { parameters }) },

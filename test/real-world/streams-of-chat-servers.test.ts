@@ -119,15 +119,6 @@ describe('a chat server whose stream', () => {
     expect((await asked(gateway, { stream: true })).status).toBe(502);
     expect((await asked(gateway)).status).toBe(502);
   });
-  it.fails('gives two calls the same index (not yet: deviant streams)', async () => {
-    const events = [
-      fragment({ ...read, function: { name: 'read', arguments: '{"path":"a"}' } }),
-      fragment({ ...read, id: 'call_2', function: { name: 'read', arguments: '{"path":"b"}' } }),
-      chunk({}, 'tool_calls'),
-    ];
-    const { calls } = await streamed(served('openai-chat'), chatStream(...events), tools);
-    expect(calls.map(({ arguments: args }) => args)).toEqual(['{"path":"a"}', '{"path":"b"}']);
-  });
 });
 
 describe('a chat server whose JSON', () => {
