@@ -26,7 +26,7 @@ const modules = readdirSync('test', { recursive: true, encoding: 'utf8' })
  * replaces a module or a global, measures the memory of its process, or looks at a first import, has a worker to itself.
  */
 export const sharedWorkerTests = modules
-  .filter(({ path }) => /^test\/(?:unit|flow)\/.*\.test\.ts$/.test(path))
+  .filter(({ path }) => /^test\/(?:unit|flow|real-world)\/.*\.test\.ts$/.test(path))
   .filter(({ text }) => !/\bvi\.(?:mock|doMock|stubGlobal|stubEnv|resetModules)\b/.test(text))
   .filter(({ text }) => !/\bmemoryUsage\b/.test(text))
   .map(({ path }) => path)

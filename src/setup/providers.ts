@@ -13,8 +13,8 @@ import {
 } from '../providers/provider.ts';
 import { providerWithoutAddress, whyWithoutAddress } from '../providers/without-address.ts';
 import { checkBy } from '../schema/schema.ts';
-import { readAddress } from './base-url.ts';
 import { credentialOf } from './credential-parts.ts';
+import { readAddress } from './options/base-url.ts';
 
 /** The settings that a host app gives for a provider. */
 export interface ProviderSettings {

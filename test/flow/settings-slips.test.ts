@@ -7,7 +7,7 @@ import type { GatewayOptions } from '../../src/options.ts';
 import { builtInProviders } from '../../src/providers/index.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
 import { exaSearch } from '../../src/search/exa.ts';
-import { readAddress } from '../../src/setup/base-url.ts';
+import { readAddress } from '../../src/setup/options/base-url.ts';
 import { hello, testGateway, testKey } from '../support/gateway.ts';
 import { completion } from '../support/upstream.ts';
 

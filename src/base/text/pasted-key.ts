@@ -11,7 +11,7 @@ const maxChars = 65_536;
 /** A key without what was copied with it. */
 export interface PastedKey {
   key: string;
-  /** The parts that were left out, in words, without blanks: nobody has to be told of blanks. */
+  /** The parts that were left out, in words, blanks aside: nobody has to be told of those. */
   leftOut: readonly string[];
 }
 

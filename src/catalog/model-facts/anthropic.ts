@@ -10,7 +10,7 @@ const claude = (isOf: (version: number, family: string) => boolean) => (model: s
   return name !== null && isOf(name.version, name.family);
 };
 
-/** The parameters that Claude refuses, also behind services that speak another dialect. */
+/** Facts of Claude, also behind services that speak another dialect. */
 export const anthropicFacts: readonly ModelFact[] = [
   {
     name: 'Claude: no sampling but its own',

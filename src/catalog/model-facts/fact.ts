@@ -20,7 +20,8 @@ export type RefusedField =
   | 'reasoning';
 
 /**
- * A row of the table: the facts of a model, whoever serves it and in whichever dialect. A model may have several rows.
+ * A fact of a model: what it takes and refuses, whoever serves it and in whichever dialect. One row of a table; a model
+ * may have several.
  */
 export interface ModelFact {
   /** The name of the row. */
@@ -36,13 +37,13 @@ export interface ModelFact {
   refuses?: readonly RefusedField[];
   /** Fields that are not sent where the model thinks. */
   refusesThinking?: readonly RefusedField[];
-  /** When it thinks: always, unless the request says no, or only if the request asks. Default: only if it asks. */
+  /** The time when it thinks: always, unless the request says no, or only if the request asks. Default: only if it asks. */
   thinks?: 'always' | 'unless_off' | 'if_asked';
   /** Values that are taken of a field that is refused otherwise: from the first to the second. */
   takes?: Readonly<Partial<Record<RefusedField, readonly [number, number]>>>;
   /** true: of `temperature` and `top_p`, only one. */
   oneOfSampling?: true;
-  /** When it cannot be made to call a tool. */
+  /** The time when it cannot be made to call a tool. */
   noForcedTools?: 'always' | 'thinking';
   /** The efforts that it knows, from the least. The nearest that is no less than what is asked for is sent. */
   efforts?: readonly ReasoningEffort[];
@@ -50,12 +51,12 @@ export interface ModelFact {
   maxTokensField?: 'max_completion_tokens';
   /** The role in which it takes instructions, where it knows neither `system` nor `developer`. */
   instructions?: 'user';
-  /** The cases in which it answers in streams only. */
+  /** The time when it answers in streams only: always, or where it thinks. */
   streamsOnly?: 'always' | 'thinking';
   /** The most stop texts. */
   mostStops?: number;
   /** The day on which the row was last compared with its source. */
   asOf: string;
-  /** The address at which its provider says so. */
+  /** The page of its provider that says so. */
   source: string;
 }

@@ -1,4 +1,4 @@
-/** The facts of single models, as data, and requests without the parameters that a model refuses. */
+/** Facts of single models, as data, and requests without what their models refuse. */
 
 export type { ModelFact, RefusedField } from './fact.ts';
 export { factsOf, findFacts, type KnownFacts, modelFacts } from './find.ts';

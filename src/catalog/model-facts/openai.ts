@@ -29,7 +29,7 @@ const isGpt = (from: number, to: number) => (model: string) => {
   return version !== null && version >= from && version < to && !isChat(model);
 };
 
-/** The parameters that OpenAI's models refuse. The open-weight ones, gpt-oss, take what their servers take. */
+/** Facts of OpenAI's models. The open-weight ones, gpt-oss, take what their servers take. */
 export const openaiFacts: readonly ModelFact[] = [
   {
     name: 'OpenAI: no sampling but its own',

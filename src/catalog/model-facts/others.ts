@@ -23,7 +23,7 @@ const magistral = /^magistral/;
 const isQwenThinking = (model: string): boolean => /^(?:qwq|qvq)|^qwen.*-thinking/.test(model);
 
 /**
- * The parameters that models of other authors refuse. Where others serve the same weights by their own rules, a row names the
+ * Facts of models of other authors. Where others serve the same weights by their own rules, a row names the
  * provider whose rules these are.
  */
 export const otherFacts: readonly ModelFact[] = [

@@ -1,16 +1,16 @@
 import { findFacts, type KnownFacts } from './find.ts';
 
+/** The part of a provider that matters here. */
+interface Served {
+  quirks: object;
+  dialect: { name: string };
+}
+
 /** Quirks of a provider with the largest output in the newer field, by its quirks. */
 const newer = new WeakMap<object, object>();
 
-/** The part of a provider that facts may change. */
-interface FactualProvider {
-  quirks: object;
-  dialect: { readonly name: string };
-}
-
-/** Returns the quirks of a provider for one of its models: what the operator or the provider says itself, wins. */
-export function withFacts({ quirks, dialect }: FactualProvider, facts: KnownFacts | null): object {
+/** The quirks of a provider for one of its models: what the operator or the provider says itself, wins. */
+export function withFacts({ quirks, dialect }: Served, facts: KnownFacts | null): object {
   if (facts?.maxTokensField === undefined || dialect.name !== 'openai-chat' || 'maxTokensField' in quirks)
     return quirks;
   let changed = newer.get(quirks);

@@ -1,5 +1,5 @@
-import { joinUrl, tidyUrl } from '../base/http/base-url.ts';
-import type { Provider } from '../providers/provider.ts';
+import { joinUrl, tidyUrl } from '../../base/http/base-url.ts';
+import type { Provider } from '../../providers/provider.ts';
 
 /** An address of a provider as it is used, and what was corrected in it; or why it cannot be used. */
 export type ReadAddress = { url: string; corrections: readonly string[] } | { refused: string };
