@@ -47,8 +47,8 @@ it('says what the defaults of the model and a plugin have set, and not what the 
   const test = testGateway({
     catalog: { builtInModels: false },
     models: [{ slug: 'acme/fast', defaults, endpoints: [{ provider: 'up', model: 'm', pricing: testPricing }] }],
-    plugins: [plugin],
-  } as Parameters<typeof testGateway>[0]);
+    plugins: [plugin as never],
+  });
   test.upstream.answer({ body: completion() }, { body: textStream('Hi') }, { body: completion() });
   const held = {
     temperature: 0.2,
