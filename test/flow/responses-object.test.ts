@@ -43,7 +43,7 @@ it('says what the defaults of the model and a plugin have set, and not what the 
     isDefault: true,
     prepare: (request: object) => ({ ...request, presence_penalty: 0.25 }),
   };
-  const defaults = { temperature: 0.2, max_tokens: 500, reasoning_effort: 'high', parallel_tool_calls: false };
+  const defaults = { temperature: 0.2, max_tokens: 500, reasoning_effort: 'high' as const, parallel_tool_calls: false };
   const test = testGateway({
     catalog: { builtInModels: false },
     models: [{ slug: 'acme/fast', defaults, endpoints: [{ provider: 'up', model: 'm', pricing: testPricing }] }],
