@@ -1,5 +1,4 @@
 import { expect, it } from 'vitest';
-import type { ChatRequest } from '../../src/schema/chat/chat.ts';
 import { askResponses, nativeResponse, nativeUp, streamResponses } from '../support/ask-responses.ts';
 import { checkResponsesResult, checkResponsesStream, type Loose } from '../support/check-responses.ts';
 import { testGateway, testPricing } from '../support/gateway.ts';
@@ -42,13 +41,13 @@ it('says what the defaults of the model and a plugin have set, and not what the 
   const plugin = {
     id: 'cool',
     isDefault: true,
-    prepare: (request: ChatRequest) => ({ ...request, presence_penalty: 0.25 }),
+    prepare: (request: object) => ({ ...request, presence_penalty: 0.25 }),
   };
-  const defaults = { temperature: 0.2, max_tokens: 500, reasoning_effort: 'high', parallel_tool_calls: false } as const;
+  const defaults = { temperature: 0.2, max_tokens: 500, reasoning_effort: 'high' as const, parallel_tool_calls: false };
   const test = testGateway({
     catalog: { builtInModels: false },
     models: [{ slug: 'acme/fast', defaults, endpoints: [{ provider: 'up', model: 'm', pricing: testPricing }] }],
-    plugins: [plugin],
+    plugins: [plugin as never],
   });
   test.upstream.answer({ body: completion() }, { body: textStream('Hi') }, { body: completion() });
   const held = {

@@ -1,4 +1,5 @@
 import type { CallForm } from '../../src/call/native.ts';
+import { withOutputItem } from '../../src/call/output-item.ts';
 import type { ReasoningDetail } from '../../src/schema/chat/chat.ts';
 import type { ChunkDelta } from '../../src/schema/chat/chunk.ts';
 import { seeded } from './routing.ts';
@@ -62,6 +63,51 @@ export function orderedStream(seed: number): ChunkDelta[] {
   const thoughts = below(2) === 0 ? thought(text(), below(4), 0, below) : [];
   const said = below(3) === 0 ? [] : cut(text(), below).map((content) => ({ content }));
   return [...thoughts, ...said, ...callsOf(0, below(5), below, text, true)];
+}
+
+/**
+ * Random items of a provider that speaks Responses, each as its deltas: the last is the end of the item, which some
+ * providers leave out.
+ */
+export function nativeItems(seed: number): ChunkDelta[][] {
+  const random = seeded(seed);
+  const below = (limit: number) => Math.floor(random() * limit);
+  const text = () => Array.from({ length: 1 + below(4) }, () => words[below(words.length)] as string).join('');
+  return Array.from({ length: 1 + below(5) }, (_, index) => {
+    const type = nativeTypes[below(nativeTypes.length)] as string;
+    const item = {
+      type,
+      id: `${type}_${index}`,
+      ...(type === 'function_call' ? { call_id: `call_${index}`, name: 'f' } : {}),
+    };
+    const isOpaque = type === 'mcp_call';
+    const end = below(4) === 0 ? [] : [withOutputItem<ChunkDelta>({}, { index, item, isOpaque, isDone: true })];
+    const said = cut(text(), below).map((piece) =>
+      withOutputItem(nativeDelta(type, index, piece), { index, item, isOpaque }),
+    );
+    return [...said, ...end];
+  });
+}
+
+const nativeTypes = ['message', 'reasoning', 'function_call', 'mcp_call'];
+
+function nativeDelta(type: string, index: number, text: string): ChunkDelta {
+  if (type === 'message') return { content: text };
+  if (type === 'function_call') return { tool_calls: [{ index, function: { arguments: text } }] };
+  if (type !== 'reasoning') return {};
+  return { reasoning_details: [{ type: 'reasoning.text', text, format: 'openai-responses-v1', index }] };
+}
+
+/** The deltas of several items, each of which begins after the one before and goes on when it likes. */
+export function mixed(items: readonly ChunkDelta[][], seed: number): ChunkDelta[] {
+  const random = seeded(seed);
+  const [first = [], ...rest] = items;
+  return rest.reduce((all, [begin, ...more], at) => {
+    // What has begun first stays first.
+    const opened = all.slice(0, at + 1);
+    const late = inTurns([all.slice(at + 1), more], (limit) => Math.floor(random() * limit));
+    return begin === undefined ? all : [...opened, begin, ...late];
+  }, first);
 }
 
 /** Several lists as one, each in its own order. */

@@ -5,7 +5,7 @@ import { unpackReasoning } from '../../../../src/formats/responses/packed-reason
 import type { FinishReason, ReasoningDetail } from '../../../../src/schema/chat/chat.ts';
 import type { ChunkDelta } from '../../../../src/schema/chat/chunk.ts';
 import { checkResponsesResult, checkResponsesStream, type Loose } from '../../../support/check-responses.ts';
-import { orderedStream, randomForms, randomStream } from '../../../support/random-chat-stream.ts';
+import { mixed, nativeItems, orderedStream, randomForms, randomStream } from '../../../support/random-chat-stream.ts';
 import { chunkOf, end, head, newEncoder, resultOf, streamOf } from '../../../support/responses-encoding.ts';
 import { runs } from '../../../support/runs.ts';
 
@@ -88,6 +88,17 @@ describe('random streams', () => {
       const reason = seed % 2 === 0 ? 'stop' : 'tool_calls';
       const { final } = checkResponsesStream(streamOf(deltas, reason, encoderOf(seed)), { schemas: seed % 50 === 0 });
       expect(final.output, `seed ${seed}`).toEqual(resultOfChunks(seed, deltas, reason).output);
+    }
+  }, 120_000);
+  it('of a provider that sends its items in turns have the same items as one after another', () => {
+    for (let seed = 0; seed < runs(400, 5000); seed++) {
+      const { final } = checkResponsesStream(streamOf(mixed(nativeItems(seed), seed), 'stop', encoderOf(seed)), {
+        schemas: seed % 20 === 0,
+      });
+      const inOrder = checkResponsesStream(streamOf(nativeItems(seed).flat(), 'stop', encoderOf(seed)), {
+        schemas: false,
+      });
+      expect(final.output, `seed ${seed}`).toEqual(inOrder.final.output);
     }
   }, 120_000);
   it('are taken by the strict accumulator of the OpenAI SDK, which ends with the same object', async () => {
