@@ -2,7 +2,16 @@ import { describe, expect, it } from 'vitest';
 import type { ChatMessage } from '../../src/schema/chat/chat.ts';
 import type { ChatChunk } from '../../src/schema/chat/chunk.ts';
 import { streamResponses } from '../support/ask-responses.ts';
-import { bodyOf, calls, type Deviation, deviations, said, straight, thought, usage } from '../support/deviant-streams.ts';
+import {
+  bodyOf,
+  calls,
+  type Deviation,
+  deviations,
+  said,
+  straight,
+  thought,
+  usage,
+} from '../support/deviant-streams.ts';
 import { testGateway } from '../support/gateway.ts';
 import { payloadsOf } from '../support/recordings.ts';
 import { runs } from '../support/runs.ts';
@@ -29,7 +38,9 @@ async function messageOf(body: Body): Promise<{ status: number; choice: unknown;
 async function itemsOf(body: Body): Promise<unknown> {
   answerWith(body);
   const { text } = await streamResponses(test, { model: 'acme/free' });
-  const events = payloadsOf(text).filter((payload) => payload !== '[DONE]').map((payload) => JSON.parse(payload));
+  const events = payloadsOf(text)
+    .filter((payload) => payload !== '[DONE]')
+    .map((payload) => JSON.parse(payload));
   const { response } = events.at(-1);
   return {
     types: events.map(({ type }) => type).filter((type, at, all) => type !== all[at - 1]),
@@ -44,7 +55,7 @@ function countsIn(reported: unknown) {
 }
 
 /** What chunks say, in order, however texts are cut. */
-function storyOf(chunks: readonly ChatChunk[]): unknown[] {
+function storyOf(chunks: readonly ChatChunk[]): unknown[][] {
   const story: unknown[][] = [];
   const add = (kind: string, text: string, index?: number) => {
     const last = story.at(-1);
@@ -77,7 +88,7 @@ function withoutIds<T>(value: T, { hasOwnIds }: Deviation): T {
   return JSON.parse(JSON.stringify(value).replace(/"(?:call_[ab01]|call)"/g, '"an id"'));
 }
 
-const expected = [
+const expected: unknown[][] = [
   ['role', 'assistant'],
   ['thought', thought, undefined],
   ['text', said, undefined],
@@ -90,10 +101,12 @@ const expected = [
 ];
 
 /** Fragments of several calls come in turns. */
-const inOrder = (story: unknown[]) => {
+const inOrder = (story: unknown[][]): unknown[][] => {
   const ofCalls = story.filter((one) => ['call', 'arguments'].includes((one as string[])[0] as string));
   const joined = calls.flatMap((_, at) => {
-    const of = ofCalls.filter((one) => (one as unknown[])[(one as unknown[])[0] === 'call' ? 1 : 2] === at) as unknown[][];
+    const of = ofCalls.filter(
+      (one) => (one as unknown[])[(one as unknown[])[0] === 'call' ? 1 : 2] === at,
+    ) as unknown[][];
     const texts = of.filter(([kind]) => kind === 'arguments').map(([, text]) => text);
     return [...of.filter(([kind]) => kind === 'call'), ['arguments', texts.join(''), at]];
   });
@@ -134,7 +147,11 @@ describe('a stream of a server with manners of its own', () => {
   it.each(named)('gives the same complete message: %s', async (_, one) => {
     const { status, choice, usage: reported } = await messageOf(bodyOf(one));
     expect(status).toBe(200);
-    const { native_finish_reason: _native, message, ...rest } = choice as { native_finish_reason: string; message: ChatMessage };
+    const {
+      native_finish_reason: _native,
+      message,
+      ...rest
+    } = choice as { native_finish_reason: string; message: ChatMessage };
     expect(withoutIds({ ...rest, message }, one)).toEqual(withoutIds(straightMessage, one));
     expect(reported).toEqual({ ...usage, estimated: undefined });
   });
@@ -154,6 +171,35 @@ describe('a stream of a server with manners of its own', () => {
       );
       const story = inOrder(storyOf(await chunksOf(pieces)));
       expect(withoutIds(story, one)).toEqual(withoutIds(expected, one));
+    }
+  });
+});
+
+describe('a stream of such a server that is cut', () => {
+  /** Up to where something of the response is missing. */
+  const lastFinish = (body: string) => body.lastIndexOf('"finish_reason":"');
+  const events = named.filter(([, one]) => bodyOf(one).startsWith('data'));
+  it.each(events)('at any place never looks whole: %s', async (name, one) => {
+    const body = bodyOf(one);
+    const ends: number[] = [];
+    for (let at = body.indexOf('data', 1); at >= 0; at = body.indexOf('data', at + 1)) ends.push(at);
+    const places = [
+      ...ends,
+      ...runs(
+        [97, 401, 1009],
+        Array.from({ length: 60 }, (_, at) => at * 53 + 1),
+      ),
+    ];
+    for (const at of places.filter((place) => place > 0 && place < body.length)) {
+      const chunks = await chunksOf(body.slice(0, at));
+      const story = storyOf(chunks);
+      const isWhole = story.some(([kind]) => kind === 'finish') && !story.some(([kind]) => kind === 'error');
+      if (!isWhole) continue;
+      // A stream that says its end before all is said cannot be told from one that is whole.
+      const saysEndEarly = name.includes('(Dynamo)');
+      if (!saysEndEarly) expect([at, at > lastFinish(body) - 1 || name.includes('several times')]).toEqual([at, true]);
+      const arrived = withoutIds(inOrder(story), one).filter(([kind]) => kind !== 'usage');
+      if (!saysEndEarly) expect(arrived).toEqual(withoutIds(expected, one).filter(([kind]) => kind !== 'usage'));
     }
   });
 });

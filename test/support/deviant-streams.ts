@@ -81,10 +81,7 @@ export function bodyOf({ manner }: Deviation): string {
     ...(manner.calls ?? straightCalls)(),
   ];
   const chunks = deltas.map((delta, at) => chunk(manner.delta ? manner.delta(delta, at) : delta));
-  const ends = manner.end?.(chunk) ?? [
-    chunk({}, manner.reason ?? 'tool_calls'),
-    { ...chunk({}), choices: [], usage },
-  ];
+  const ends = manner.end?.(chunk) ?? [chunk({}, manner.reason ?? 'tool_calls'), { ...chunk({}), choices: [], usage }];
   const events = [...chunks, ...ends].map((one, at) => JSON.stringify(manner.chunk ? manner.chunk(one, at) : one));
   const done = manner.done ?? '[DONE]';
   const frame = manner.frame ?? ((event: string) => `data: ${event}\n\n`);
@@ -146,21 +143,33 @@ const ofCalls: Deviation[] = [
         straightCalls(undefined, undefined, () => ({ call: { id: null, type: null }, called: { name: null } })),
     },
   },
-  { name: 'each call whole', manner: { calls: () => calls.map((_, at) => ({ tool_calls: [{ index: at, ...whole(at) }] })) } },
-  { name: 'each call whole, at index 0', manner: { calls: () => calls.map((_, at) => ({ tool_calls: [{ index: 0, ...whole(at) }] })) } },
-  { name: 'all calls in one delta', manner: { calls: () => [{ tool_calls: calls.map((_, at) => ({ index: at, ...whole(at) })) }] } },
-  { name: 'all calls in one delta, without indexes', manner: { calls: () => [{ tool_calls: calls.map((_, at) => whole(at)) }] } },
+  {
+    name: 'each call whole',
+    manner: { calls: () => calls.map((_, at) => ({ tool_calls: [{ index: at, ...whole(at) }] })) },
+  },
+  {
+    name: 'each call whole, at index 0',
+    manner: { calls: () => calls.map((_, at) => ({ tool_calls: [{ index: 0, ...whole(at) }] })) },
+  },
+  {
+    name: 'all calls in one delta',
+    manner: { calls: () => [{ tool_calls: calls.map((_, at) => ({ index: at, ...whole(at) })) }] },
+  },
+  {
+    name: 'all calls in one delta, without indexes',
+    manner: { calls: () => [{ tool_calls: calls.map((_, at) => whole(at)) }] },
+  },
   {
     name: 'arguments as objects',
     manner: {
-      calls: () => calls.map((_, at) => ({ tool_calls: [{ index: at, ...whole(at, JSON.parse(calls[at]?.args as string)) }] })),
+      calls: () =>
+        calls.map((_, at) => ({ tool_calls: [{ index: at, ...whole(at, JSON.parse(calls[at]?.args as string)) }] })),
     },
   },
   {
     name: 'a placeholder before the arguments',
     manner: {
-      calls: () =>
-        straightCalls(undefined, (at) => ({ function: { name: calls[at]?.name, arguments: '{}' } })),
+      calls: () => straightCalls(undefined, (at) => ({ function: { name: calls[at]?.name, arguments: '{}' } })),
     },
   },
   {
@@ -184,7 +193,7 @@ const ofCalls: Deviation[] = [
           return [
             { id, function: { name, arguments: pieces[0] } },
             { id, function: { arguments: pieces[1] } },
-          ].map((call) => ({ tool_calls: [call] as object[] , at }));
+          ].map((call) => ({ tool_calls: [call] as object[], at }));
         }) as { tool_calls: object[] }[][];
         return [a?.[0], b?.[0], a?.[1], b?.[1]].map((one) => ({ tool_calls: one?.tool_calls }));
       },
@@ -194,10 +203,7 @@ const ofCalls: Deviation[] = [
     name: 'the name behind the id',
     manner: {
       calls: () =>
-        straightCalls(
-          undefined,
-          () => ({ function: { arguments: '' } }),
-        ).flatMap((delta, at) =>
+        straightCalls(undefined, () => ({ function: { arguments: '' } })).flatMap((delta, at) =>
           at % 3 === 0
             ? [delta, { tool_calls: [{ index: at / 3, function: { name: calls[at / 3]?.name } }] }]
             : [delta],
@@ -224,7 +230,10 @@ const ofCalls: Deviation[] = [
 const ofTexts: Deviation[] = [
   { name: 'thoughts in reasoning', manner: { thoughts: (reasoning) => ({ reasoning }) } },
   { name: 'thoughts in both fields', manner: { thoughts: (text) => ({ reasoning: text, reasoning_content: text }) } },
-  { name: 'thoughts in one field, the other empty', manner: { thoughts: (text) => ({ reasoning: '', reasoning_content: text }) } },
+  {
+    name: 'thoughts in one field, the other empty',
+    manner: { thoughts: (text) => ({ reasoning: '', reasoning_content: text }) },
+  },
   { name: 'thoughts in thinking', manner: { thoughts: (thinking) => ({ thinking }) } },
   { name: 'thoughts in reasoning_text', manner: { thoughts: (text) => ({ reasoning_text: text }) } },
   { name: 'thoughts in an object', manner: { thoughts: (text) => ({ reasoning: { content: text } }) } },
@@ -256,7 +265,12 @@ const ofTexts: Deviation[] = [
         reasoning_details: null,
         ...delta,
       }),
-      chunk: (chunk) => ({ usage: null, error: null, system_fingerprint: null, ...withChoice(chunk, { logprobs: null }) }),
+      chunk: (chunk) => ({
+        usage: null,
+        error: null,
+        system_fingerprint: null,
+        ...withChoice(chunk, { logprobs: null }),
+      }),
     },
   },
   { name: 'empty texts beside all', manner: { delta: (delta) => ({ content: '', reasoning_content: '', ...delta }) } },
@@ -268,8 +282,14 @@ const ofEnds: Deviation[] = [
     name: `finish_reason ${reason}`,
     manner: { reason },
   })),
-  { name: 'an empty finish_reason until the end', manner: { chunk: (chunk) => withChoice(chunk, { finish_reason: choiceOf(chunk).finish_reason ?? '' }) } },
-  { name: 'a finish_reason "null" until the end', manner: { chunk: (chunk) => withChoice(chunk, { finish_reason: choiceOf(chunk).finish_reason ?? 'null' }) } },
+  {
+    name: 'an empty finish_reason until the end',
+    manner: { chunk: (chunk) => withChoice(chunk, { finish_reason: choiceOf(chunk).finish_reason ?? '' }) },
+  },
+  {
+    name: 'a finish_reason "null" until the end',
+    manner: { chunk: (chunk) => withChoice(chunk, { finish_reason: choiceOf(chunk).finish_reason ?? 'null' }) },
+  },
   {
     name: 'the finish_reason several times',
     manner: { end: (chunk) => [chunk({}, 'stop'), chunk({}, 'tool_calls'), { ...chunk({}, 'tool_calls'), usage }] },
@@ -287,16 +307,25 @@ const ofEnds: Deviation[] = [
   },
   {
     name: 'the finish_reason in the last delta',
-    manner: { calls: () => straightCalls().slice(0, -1), end: (chunk) => [{ ...chunk(straightCalls().at(-1) as object, 'tool_calls'), usage }] },
+    manner: {
+      calls: () => straightCalls().slice(0, -1),
+      end: (chunk) => [{ ...chunk(straightCalls().at(-1) as object, 'tool_calls'), usage }],
+    },
   },
   { name: 'no [DONE]', manner: { done: '' } },
   { name: 'usage beside the finish_reason', manner: { end: (chunk) => [{ ...chunk({}, 'tool_calls'), usage }] } },
-  { name: 'usage in the choice (Moonshot)', manner: { end: (chunk) => [withChoice(chunk({}, 'tool_calls'), { usage })] } },
+  {
+    name: 'usage in the choice (Moonshot)',
+    manner: { end: (chunk) => [withChoice(chunk({}, 'tool_calls'), { usage })] },
+  },
   { name: 'usage in x_groq', manner: { end: (chunk) => [{ ...chunk({}, 'tool_calls'), x_groq: { id: 'r', usage } }] } },
   {
     name: 'usage that counts up in every chunk',
     manner: {
-      chunk: (chunk, at) => ({ usage: { prompt_tokens: 20, completion_tokens: Math.min(at, 12), total_tokens: 20 + Math.min(at, 12) }, ...chunk }),
+      chunk: (chunk, at) => ({
+        usage: { prompt_tokens: 20, completion_tokens: Math.min(at, 12), total_tokens: 20 + Math.min(at, 12) },
+        ...chunk,
+      }),
     },
   },
   {
@@ -305,7 +334,12 @@ const ofEnds: Deviation[] = [
   },
   {
     name: 'usage in the words of Anthropic',
-    manner: { end: (chunk) => [chunk({}, 'tool_calls'), { ...chunk({}), choices: [], usage: { input_tokens: 20, output_tokens: 12 } }] },
+    manner: {
+      end: (chunk) => [
+        chunk({}, 'tool_calls'),
+        { ...chunk({}), choices: [], usage: { input_tokens: 20, output_tokens: 12 } },
+      ],
+    },
   },
 ];
 
@@ -314,7 +348,10 @@ const ofFrames: Deviation[] = [
   { name: 'lines that end with CRLF', manner: { frame: (event) => `data: ${event}\r\n\r\n` } },
   { name: 'lines that end with CR', manner: { frame: (event) => `data: ${event}\r\r` } },
   { name: 'comments between', manner: { frame: (event) => `: ping\n\ndata: ${event}\n\n` } },
-  { name: 'comments and names within', manner: { frame: (event, at) => `id: ${at}\nevent: message\n: x\ndata: ${event}\nretry: 5\n\n` } },
+  {
+    name: 'comments and names within',
+    manner: { frame: (event, at) => `id: ${at}\nevent: message\n: x\ndata: ${event}\nretry: 5\n\n` },
+  },
   { name: 'empty events between', manner: { frame: (event) => `data:\n\nevent: ping\n\ndata: ${event}\n\n` } },
   { name: 'a mark of the byte order', manner: { before: '\uFEFF' } },
   {
@@ -327,17 +364,31 @@ const ofFrames: Deviation[] = [
   },
   { name: 'no index of the choice', manner: { chunk: (chunk) => withChoice(chunk, { index: undefined }) } },
   { name: 'other fields', manner: { chunk: (chunk) => ({ obfuscation: 'x', p: 'abc', ...chunk }) } },
-  { name: 'no id, object, created and model', manner: { chunk: (chunk) => ({ choices: (chunk as { choices: object[] }).choices, usage: (chunk as { usage?: object }).usage }) } },
+  {
+    name: 'no id, object, created and model',
+    manner: {
+      chunk: (chunk) => ({
+        choices: (chunk as { choices: object[] }).choices,
+        usage: (chunk as { usage?: object }).usage,
+      }),
+    },
+  },
 ];
 
 const ofBodies: Deviation[] = [
   {
     name: 'all in one event',
-    manner: { body: () => `data: ${json({ choices: [{ index: 0, delta: messageOf(), finish_reason: 'tool_calls' }], usage })}\n\ndata: [DONE]\n\n` },
+    manner: {
+      body: () =>
+        `data: ${json({ choices: [{ index: 0, delta: messageOf(), finish_reason: 'tool_calls' }], usage })}\n\ndata: [DONE]\n\n`,
+    },
   },
   {
     name: 'all in one event, as a message',
-    manner: { body: () => `data: ${json({ choices: [{ index: 0, message: messageOf(), finish_reason: 'tool_calls' }], usage })}\n\n` },
+    manner: {
+      body: () =>
+        `data: ${json({ choices: [{ index: 0, message: messageOf(), finish_reason: 'tool_calls' }], usage })}\n\n`,
+    },
   },
   {
     name: 'the message beside each delta',

@@ -91,7 +91,7 @@ export const chatQuirks = lazily(() =>
     /**
      * The field of an assistant message in which the provider accepts earlier reasoning, whichever of the three the
      * caller sent; null: the provider accepts none, and the reasoning is left out.
-     * @default null
+     * @default the field in which the provider has sent its reasoning, where it has sent any
      */
     reasoningField: z.enum(reasoningFields).nullable().optional(),
     /**

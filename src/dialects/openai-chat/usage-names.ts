@@ -80,7 +80,12 @@ export const detailNames = {
     'input_tokens_details',
     'input_token_details',
   ],
-  completion: ['completion_tokens_details', 'completion_token_details', 'output_tokens_details', 'output_token_details'],
+  completion: [
+    'completion_tokens_details',
+    'completion_token_details',
+    'output_tokens_details',
+    'output_token_details',
+  ],
 } as const satisfies Record<string, readonly string[]>;
 
 /** Writes to a cache by how long it keeps them: where they are, and the class that they are charged as. */

@@ -92,6 +92,7 @@ export async function attempt(
       quirks: provider.quirks,
       isLimited: target.mostTokens !== undefined,
       whyDropThoughts: () => whyDropThoughts(deps, call, target),
+      ...(deps.thoughtFields === undefined ? {} : { thoughtField: deps.thoughtFields.of(target) }),
     });
     if (headers !== noHeaders) encoded = { ...encoded, headers: { ...headers, ...encoded.headers } };
     observer.show(encoded);

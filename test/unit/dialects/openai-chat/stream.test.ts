@@ -118,7 +118,9 @@ describe('events of a stream', () => {
         choices: [{ index: 1, delta: { tool_calls: [fragment(0, { function: { name: 'i' } })] }, finish_reason: null }],
       },
     ]);
-    const calls = parts.flatMap((part) => (part.kind === 'chunk' ? (part.chunk.choices[0]?.delta.tool_calls ?? []) : []));
+    const calls = parts.flatMap((part) =>
+      part.kind === 'chunk' ? (part.chunk.choices[0]?.delta.tool_calls ?? []) : [],
+    );
     expect(calls).toEqual([
       { index: 0, id: 'call_0', type: 'function', function: { name: 'f', arguments: '' } },
       { index: 0, function: { arguments: '{"a":1}' } },

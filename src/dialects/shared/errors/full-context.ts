@@ -1,4 +1,4 @@
-import type { UpstreamErrorOptions } from '../../base/http/upstream-error.ts';
+import type { UpstreamErrorOptions } from '../../../base/http/upstream-error.ts';
 
 /** The codes that say it, whatever else a provider says. */
 const codes =
