@@ -20,6 +20,7 @@ import { operations } from './operations/index.ts';
 import { type GatewayOptions, OptionsError, resolveOptions } from './options.ts';
 import { createRefusedThoughts } from './pipeline/attempt/bound-thoughts.ts';
 import { createHedging } from './pipeline/attempt/patience.ts';
+import { createThoughtFields } from './pipeline/attempt/thought-fields.ts';
 import type { PipelineDeps } from './pipeline/deps.ts';
 import { createOutputEstimates } from './pricing/output-estimates.ts';
 import { builtInProviders, builtInSlugs } from './providers/index.ts';
@@ -197,6 +198,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     health,
     sticky: createSticky({ clock, ...resolved.sticky }),
     refusedThoughts: createRefusedThoughts(clock, resolved.thoughtBindings),
+    thoughtFields: createThoughtFields(),
     hedging: resolved.hedge.enabled ? createHedging(health, resolved.hedge) : null,
     difficulty: resolved.difficulty,
     routers: resolved.routers,

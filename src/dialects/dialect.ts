@@ -31,6 +31,16 @@ export interface DialectRequest<Quirks extends object = object> {
    * they fit. Called only where the request carries such thoughts to a model that binds them. Default: they fit.
    */
   whyDropThoughts?(): ThoughtDropReason | null;
+  /** What is known of where the provider has thoughts, for dialects that no quirk tells. Default: nothing. */
+  thoughtField?: ThoughtFieldMemory;
+}
+
+/** Where one provider, with one model, has what the model thinks: in which field of an assistant message. */
+export interface ThoughtFieldMemory {
+  /** The field; null: the provider refuses thoughts that go back; undefined: not known. */
+  known(): string | null | undefined;
+  /** A response had a thought in this field. */
+  saw(field: string): void;
 }
 
 /** The request that goes to the provider, before authentication, which may sign it. */
@@ -71,6 +81,8 @@ export interface Reading {
   transformations?: InputTransformations;
   /** The provider's own name for the model, where the signatures of the model are bound to it. */
   signer?: string;
+  /** Is told in which field a thought has come. Absent: nobody asks. */
+  thoughtField?: ThoughtFieldMemory;
 }
 
 /** A complete response in our wire shape; `id`, `model` and `provider` are set later. `usage` is the provider's. */

@@ -34,6 +34,7 @@ import type { OpenExchanges } from '../transport/send.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { ReportAuthFailure } from './attempt/authenticate.ts';
 import type { RefusedThoughts } from './attempt/bound-thoughts.ts';
+import type { ThoughtFields } from './attempt/thought-fields.ts';
 import type { Hedging } from './attempt/patience.ts';
 import type { RateDeps } from './call/admission.ts';
 import type { ReportPluginFailure } from './call/hook-failure.ts';
@@ -132,6 +133,8 @@ export interface AttemptDeps {
   openCredential: (ref: CredentialRef) => Credential | Promise<Credential>;
   /** Credentials whose provider has refused a thought; absent: none is remembered. */
   refusedThoughts?: RefusedThoughts | undefined;
+  /** Where providers have thoughts; absent: nothing is learnt. */
+  thoughtFields?: ThoughtFields | undefined;
   transportOf: (provider: Provider) => Transport;
   /** The exchanges of this gateway that are open. */
   exchanges: OpenExchanges;

@@ -55,7 +55,7 @@ function countsIn(reported: unknown) {
 }
 
 /** What chunks say, in order, however texts are cut. */
-function storyOf(chunks: readonly ChatChunk[]): unknown[] {
+function storyOf(chunks: readonly ChatChunk[]): unknown[][] {
   const story: unknown[][] = [];
   const add = (kind: string, text: string, index?: number) => {
     const last = story.at(-1);
@@ -88,7 +88,7 @@ function withoutIds<T>(value: T, { hasOwnIds }: Deviation): T {
   return JSON.parse(JSON.stringify(value).replace(/"(?:call_[ab01]|call)"/g, '"an id"'));
 }
 
-const expected = [
+const expected: unknown[][] = [
   ['role', 'assistant'],
   ['thought', thought, undefined],
   ['text', said, undefined],
@@ -101,7 +101,7 @@ const expected = [
 ];
 
 /** Fragments of several calls come in turns. */
-const inOrder = (story: unknown[]) => {
+const inOrder = (story: unknown[][]): unknown[][] => {
   const ofCalls = story.filter((one) => ['call', 'arguments'].includes((one as string[])[0] as string));
   const joined = calls.flatMap((_, at) => {
     const of = ofCalls.filter(
@@ -171,6 +171,35 @@ describe('a stream of a server with manners of its own', () => {
       );
       const story = inOrder(storyOf(await chunksOf(pieces)));
       expect(withoutIds(story, one)).toEqual(withoutIds(expected, one));
+    }
+  });
+});
+
+describe('a stream of such a server that is cut', () => {
+  /** Up to where something of the response is missing. */
+  const lastFinish = (body: string) => body.lastIndexOf('"finish_reason":"');
+  const events = named.filter(([, one]) => bodyOf(one).startsWith('data'));
+  it.each(events)('at any place never looks whole: %s', async (name, one) => {
+    const body = bodyOf(one);
+    const ends: number[] = [];
+    for (let at = body.indexOf('data', 1); at >= 0; at = body.indexOf('data', at + 1)) ends.push(at);
+    const places = [
+      ...ends,
+      ...runs(
+        [97, 401, 1009],
+        Array.from({ length: 60 }, (_, at) => at * 53 + 1),
+      ),
+    ];
+    for (const at of places.filter((place) => place > 0 && place < body.length)) {
+      const chunks = await chunksOf(body.slice(0, at));
+      const story = storyOf(chunks);
+      const isWhole = story.some(([kind]) => kind === 'finish') && !story.some(([kind]) => kind === 'error');
+      if (!isWhole) continue;
+      // A stream that says its end before all is said cannot be told from one that is whole.
+      const saysEndEarly = name.includes('(Dynamo)');
+      if (!saysEndEarly) expect([at, at > lastFinish(body) - 1 || name.includes('several times')]).toEqual([at, true]);
+      const arrived = withoutIds(inOrder(story), one).filter(([kind]) => kind !== 'usage');
+      if (!saysEndEarly) expect(arrived).toEqual(withoutIds(expected, one).filter(([kind]) => kind !== 'usage'));
     }
   });
 });

@@ -37,6 +37,11 @@ export interface UpstreamErrorOptions {
   isUnsent?: boolean;
   /** true: a thought in the request does not fit the messages before it. Default false. */
   isThoughtMismatch?: boolean;
+  /**
+   * The field in which the provider wants thoughts that go back; null: it refuses those that it got. Default: it says
+   * nothing of them.
+   */
+  wantsThoughtsIn?: string | null | undefined;
   /** For a time-out: the time that the gateway waited, in ms. */
   waitedMs?: number | undefined;
   /**
@@ -72,6 +77,8 @@ export class UpstreamError extends Error {
   readonly isUnsent: boolean;
   /** true: the provider would accept the request without the thoughts that do not fit. */
   readonly isThoughtMismatch: boolean;
+  /** Where the provider wants thoughts; null: nowhere; undefined: it does not say. */
+  readonly wantsThoughtsIn: string | null | undefined;
   /** The time that the gateway waited for the provider, in ms. */
   readonly waitedMs: number | undefined;
   /** A description of the failure for the log. It contains nothing that the provider wrote into a body. */
@@ -90,6 +97,7 @@ export class UpstreamError extends Error {
     this.usage = options.usage ?? null;
     this.isUnsent = options.isUnsent ?? false;
     this.isThoughtMismatch = options.isThoughtMismatch ?? false;
+    this.wantsThoughtsIn = options.wantsThoughtsIn;
     this.waitedMs = options.waitedMs;
     this.failure = options.failure;
   }
@@ -97,7 +105,7 @@ export class UpstreamError extends Error {
   /** A copy with more details. The copy has no cause: the cause may quote text that the new message no longer holds. */
   with(more: Partial<Pick<UpstreamError, 'message' | 'providerCode' | 'raw' | 'usage' | 'failure'>>): UpstreamError {
     const { message, raw, reason, status, fault, retryAfterMs, errorType, providerCode, usage } = this;
-    const { isUnsent, isThoughtMismatch, waitedMs } = this;
+    const { isUnsent, isThoughtMismatch, wantsThoughtsIn, waitedMs } = this;
     return new UpstreamError(more.message ?? message, {
       reason,
       status,
@@ -109,6 +117,7 @@ export class UpstreamError extends Error {
       usage: more.usage ?? usage,
       isUnsent,
       isThoughtMismatch,
+      wantsThoughtsIn,
       waitedMs,
       failure: more.failure ?? this.failure,
     });

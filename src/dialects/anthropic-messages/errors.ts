@@ -2,10 +2,11 @@ import { retryAfterOf } from '../../base/http/retry-after.ts';
 import { UpstreamError, type UpstreamErrorOptions } from '../../base/http/upstream-error.ts';
 import { cleanText } from '../../base/text/clean-text.ts';
 import { isObject, type Loose } from '../../base/values.ts';
-import { errorBody } from '../shared/error-body.ts';
-import { contextIsFull, saysContextIsFull } from '../shared/full-context.ts';
+import { errorBody } from '../shared/errors/error-body.ts';
+import { contextIsFull, saysContextIsFull } from '../shared/errors/full-context.ts';
+import { saysContentIsRefused } from '../shared/errors/refused-content.ts';
+import { saysBillIsUnpaid, unpaidBill } from '../shared/errors/unpaid-bill.ts';
 import { saysThoughtMismatch } from '../shared/thought-bindings.ts';
-import { saysBillIsUnpaid, unpaidBill } from '../shared/unpaid-bill.ts';
 
 interface ErrorText {
   message: string;
@@ -79,8 +80,8 @@ function textOf(body: Loose): ErrorText {
   };
 }
 
-/** The words with which Anthropic refuses the content of a request or of its response. */
-const refusedContent = /content[ _-]?filter|content polic|usage polic|safety|prohibited/;
+/** How Anthropic says that it refuses what a request, or the response to it, is about. */
+const refusedContent = /content polic|safety|prohibited/;
 
 /** Returns the meaning of an error's words beyond its status. */
 function meaningOf(status: number | null, { code, message }: ErrorText): Partial<UpstreamErrorOptions> {
@@ -90,5 +91,7 @@ function meaningOf(status: number | null, { code, message }: ErrorText): Partial
   if (saysContextIsFull(status, code, message)) return contextIsFull;
   if (saysThoughtMismatch(status, message)) return { isThoughtMismatch: true };
   if (!isOfBody) return {};
-  return refusedContent.test(words) ? { fault: 'caller', errorType: 'content_policy_violation' } : {};
+  return refusedContent.test(words) || saysContentIsRefused(status, code, message)
+    ? { fault: 'caller', errorType: 'content_policy_violation' }
+    : {};
 }

@@ -3,9 +3,10 @@ import { UpstreamError, type UpstreamFault } from '../../base/http/upstream-erro
 import { JsonError, parseJson } from '../../base/json.ts';
 import { cleanText } from '../../base/text/clean-text.ts';
 import { isObject, type Loose } from '../../base/values.ts';
-import { contextIsFull, saysContextIsFull } from '../shared/full-context.ts';
+import { contextIsFull, saysContextIsFull } from '../shared/errors/full-context.ts';
+import { saysContentIsRefused } from '../shared/errors/refused-content.ts';
+import { saysBillIsUnpaid, unpaidBill } from '../shared/errors/unpaid-bill.ts';
 import { saysThoughtMismatch } from '../shared/thought-bindings.ts';
-import { saysBillIsUnpaid, unpaidBill } from '../shared/unpaid-bill.ts';
 
 /** The most depth of an error's JSON. */
 const maxDepth = 32;
@@ -36,7 +37,8 @@ const statuses = new Map([
 const ofKeys =
   /^(?:expiredtoken|incompletesignature|invalidclienttokenid|invalidsignature|missingauthenticationtoken|notauthorized|optinrequired|requestexpired|unrecognizedclient)/;
 
-const refusedContent = /content[ _-]?(?:filter|policy|moderation)|blocked by|responsible ai|safety (?:filter|polic)/;
+/** In words of its own. */
+const refusedContent = /blocked by/;
 
 /** Reads an error response: the name of the exception is in a header, or in the body. */
 export function decodeError(
@@ -78,7 +80,8 @@ export function exceptionIn(body: Loose): string | null {
 function errorOf(message: string, code: string | undefined, given: number, retryAfterMs?: number): UpstreamError {
   const name = code?.toLowerCase() ?? '';
   const status = ofKeys.test(name) && given < 500 ? 401 : ((given === 400 ? statusOf(code) : undefined) ?? given);
-  const isRefusal = status === 400 && refusedContent.test(message.toLowerCase());
+  const isRefusal =
+    status === 400 && (refusedContent.test(message.toLowerCase()) || saysContentIsRefused(status, undefined, message));
   const errorType = isRefusal ? 'content_policy_violation' : undefined;
   const fault = faultOf(status, errorType);
   return new UpstreamError(message, {

@@ -2,7 +2,7 @@ import { UpstreamError } from '../../base/http/upstream-error.ts';
 import { cleanText } from '../../base/text/clean-text.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 import { decodeError as decodeCommonError } from '../openai-chat/errors.ts';
-import { contextIsFull, saysContextIsFull } from '../shared/full-context.ts';
+import { contextIsFull, saysContextIsFull } from '../shared/errors/full-context.ts';
 import { badResponse } from '../shared/values.ts';
 
 /** The words with which Cohere refuses the content of a request. */

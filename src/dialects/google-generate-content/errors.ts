@@ -3,9 +3,10 @@ import { UpstreamError, type UpstreamFault } from '../../base/http/upstream-erro
 import { cleanText } from '../../base/text/clean-text.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 import type { Usage } from '../../schema/chat/chat.ts';
-import { errorBody } from '../shared/error-body.ts';
-import { contextIsFull, saysContextIsFull } from '../shared/full-context.ts';
-import { saysBillIsUnpaid, unpaidBill } from '../shared/unpaid-bill.ts';
+import { errorBody } from '../shared/errors/error-body.ts';
+import { contextIsFull, saysContextIsFull } from '../shared/errors/full-context.ts';
+import { saysContentIsRefused } from '../shared/errors/refused-content.ts';
+import { saysBillIsUnpaid, unpaidBill } from '../shared/errors/unpaid-bill.ts';
 import { badResponse } from '../shared/values.ts';
 
 interface ErrorText {
@@ -75,7 +76,7 @@ function errorOf(
 ): UpstreamError {
   const words = `${code ?? ''} ${cause ?? ''} ${message}`.toLowerCase();
   const isOfBody = status === 400 || status === 413 || status === 422;
-  const isRefusal = isOfBody && refusedContent.test(words);
+  const isRefusal = isOfBody && saysContentIsRefused(status, code, `${cause ?? ''} ${message}`);
   const fault: UpstreamFault | undefined = isRefusal
     ? 'caller'
     : isOfBody && operators.test(words)
@@ -107,10 +108,7 @@ function isUnpaid(
   return saysBillIsUnpaid(status, code, message, quotas);
 }
 
-/** The words with which Google refuses the content of a request. */
-const refusedContent =
-  /prohibited_content|responsible ai|usage guidelines|sensitive words|violat\w+ .*polic|safety filter/;
-/** Faults of the key, the account or its country. Google sends them with the status of a faulty request. */
+/** Faults of the key, the account or its country come with the status of a faulty request. */
 const operators =
   /api_key_(?:invalid|service_blocked|http_referrer|ip_address|android|ios)|api key (?:not valid|not found|expired)|user location is not supported|enable billing|billing_disabled/;
 

@@ -1,16 +1,18 @@
 import { retryAfterOf } from '../../base/http/retry-after.ts';
-import { UpstreamError } from '../../base/http/upstream-error.ts';
+import { UpstreamError, type UpstreamErrorOptions } from '../../base/http/upstream-error.ts';
 import { cleanText } from '../../base/text/clean-text.ts';
 import { isObject, type Loose } from '../../base/values.ts';
-import { errorBody } from '../shared/error-body.ts';
-import { contextIsFull, saysContextIsFull } from '../shared/full-context.ts';
-import { saysBillIsUnpaid, unpaidBill } from '../shared/unpaid-bill.ts';
+import { errorBody } from '../shared/errors/error-body.ts';
+import { contextIsFull, saysContextIsFull } from '../shared/errors/full-context.ts';
+import { overloaded, saysOverloaded } from '../shared/errors/overload.ts';
+import { saysContentIsRefused } from '../shared/errors/refused-content.ts';
+import { saysBillIsUnpaid, unpaidBill } from '../shared/errors/unpaid-bill.ts';
 
 interface ErrorText {
   message: string;
-  code?: string;
-  /** The words of the provider, where a gateway between us and the provider passes them on. */
-  further?: string;
+  code?: string | undefined;
+  /** Of a gateway between us and the provider: what the provider said. */
+  further?: string | undefined;
 }
 
 /** Reads an error response: an error object, an error string, `detail`, `message`, or no JSON at all. */
@@ -25,36 +27,85 @@ export function decodeError(
   return new UpstreamError(message || `The provider responded with status ${status}.`, {
     reason: 'status',
     status,
-    ...(isContentRefusal(status, code, message) ? { fault: 'caller' } : {}),
+    ...(saysContentIsRefused(status, code, message) ? { fault: 'caller' } : {}),
     retryAfterMs: retryAfterOf(headers, nowMs),
     providerCode: code,
     errorType: errorTypeOf(status, code, message),
-    ...(isFull ? contextIsFull : saysBillIsUnpaid(status, code, message, further) ? unpaidBill : {}),
+    ...meaningOf(status, { message, code, further }, isFull),
+    ...(status === 400 || status === 422 ? thoughtsWanted(`${message} ${further ?? ''}`) : {}),
   });
+}
+
+const ofThoughts = /\b(reasoning_content|reasoning_details|reasoning_text|reasoning|thinking)\b/;
+const saysMissing =
+  /must be (?:passed|sent|provided|included|returned|present)|is missing|is required|missing (?:the )?field/;
+const saysUnknown =
+  /not permitted|unsupported|not supported|unrecogni[sz]ed|unknown|unexpected|not allowed|extra (?:inputs|fields?)|additional propert/;
+
+/** What a refusal says of the field of assistant messages in which thoughts go back. */
+function thoughtsWanted(said: string): Pick<UpstreamErrorOptions, 'wantsThoughtsIn'> {
+  const words = said.slice(0, 1_000).toLowerCase();
+  const field = ofThoughts.exec(words)?.[1];
+  if (field === undefined || !/message|assistant|thinking mode/.test(words)) return {};
+  if (saysMissing.test(words)) return { wantsThoughtsIn: field };
+  return saysUnknown.test(words) ? { wantsThoughtsIn: null } : {};
+}
+
+/** What the words of an error say more than its status. */
+function meaningOf(
+  status: number | null,
+  { message, code, further }: ErrorText,
+  isFull: boolean,
+): Partial<UpstreamErrorOptions> {
+  if (isFull) return contextIsFull;
+  if (saysBillIsUnpaid(status, code, message, further)) return unpaidBill;
+  return saysOverloaded(status, code, message) ? overloaded : {};
 }
 
 /**
  * Returns the error inside a response with a success status, or inside a stream event; null where there is none. One
  * that names a status is handled as if the response had that status.
  */
-export function errorIn(body: Loose): UpstreamError | null {
+export function errorIn(given: Loose): UpstreamError | null {
+  const body = ofMiniMax(given) ?? given;
   // Some servers send the error itself as the body.
-  const error = body.error || (body.object === 'error' && body);
+  const error = body.error || (isBareError(body) && body);
   if (!error || (isObject(error) && Object.keys(error).length === 0)) return null;
   const { message, code, further } = textOf(body);
   const status = namedStatus(body);
   const isFull = saysContextIsFull(status, code, message, further);
-  const named = status ?? (isContentRefusal(400, code, message) ? 400 : null);
+  const named = status ?? (saysContentIsRefused(400, code, message) ? 400 : null);
   return new UpstreamError(message || 'The provider reported an error.', {
     ...(named === null ? { reason: 'bad_response', status: 502 } : { reason: 'status', status: named }),
-    ...(isContentRefusal(named ?? 502, code, message) ? { fault: 'caller' } : {}),
+    ...(saysContentIsRefused(named ?? 502, code, message) ? { fault: 'caller' } : {}),
     providerCode: code,
     errorType: errorTypeOf(named ?? 400, code, message),
-    ...(isFull ? contextIsFull : saysBillIsUnpaid(status, code, message, further) ? unpaidBill : {}),
+    ...meaningOf(status, { message, code, further }, isFull),
   });
 }
 
-/** Returns the HTTP status that an error names, as a number or as its digits. */
+/** Servers that have no object around their errors, and no choices beside them. */
+function isBareError(body: Loose): boolean {
+  if (body.object === 'error') return true;
+  if (body.choices !== undefined && body.choices !== null) return false;
+  const { message, msg, error_msg, detail, errors, code, error_code, type, status, success } = body;
+  if (error_code !== undefined || Array.isArray(errors)) return wordsOf(error_msg ?? message ?? errors) !== '';
+  if (wordsOf(detail) !== '') return true;
+  const saysFault =
+    (code !== undefined && code !== 0 && code !== '0' && code !== 200) ||
+    /error|exception/i.test(typeof type === 'string' ? type : '') ||
+    status === 'error' ||
+    success === false;
+  return saysFault && typeof (message ?? msg) === 'string';
+}
+
+/** MiniMax says in `base_resp` of each response how it went; 0 is a success. */
+function ofMiniMax({ base_resp: end }: Loose): Loose | null {
+  if (!isObject(end) || typeof end.status_code !== 'number' || end.status_code === 0) return null;
+  return { error: { message: end.status_msg, code: end.status_code } };
+}
+
+/** The HTTP status that an error names, as a number or as its digits. */
 function namedStatus(body: Loose): number | null {
   const error = isObject(body.error) ? body.error : {};
   for (const value of [error.status, error.status_code, error.code, body.status, body.status_code, body.code]) {
@@ -71,10 +122,10 @@ function readError(body: string): ErrorText {
 
 function textOf(body: Loose): ErrorText {
   const error = isObject(body.error) ? body.error : body;
-  const message = [error.message, body.message, body.detail, body.error, body.errors]
+  const message = [error.message, body.message, body.detail, body.error, body.errors, body.error_msg, body.msg]
     .map(wordsOf)
     .find((text) => text !== '');
-  const code = [error.code, error.type, body.code, body.type].find(
+  const code = [error.code, error.type, body.code, body.error_code, body.type].find(
     (value) => (typeof value === 'string' && value !== '') || typeof value === 'number',
   );
   return {
@@ -119,43 +170,11 @@ function isPlace(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number';
 }
 
-/** The words with which providers refuse the content of a request, or of their response to it. */
-const refusedContent = new RegExp(
-  [
-    'content[_ -]?(?:policy|filter|moderation|management|safety)',
-    'content (?:exists risk|violates)',
-    'responsible_?ai',
-    'usage (?:guidelines|polic)',
-    'safety[_ ](?:check|system|filter|polic|guideline)',
-    'moderation',
-    '(?:was|were|been|input) flagged',
-    'data_?inspection',
-    'sensitive (?:content|information|words?)|(?:new|input|output)_sensitive',
-    'prohibited_?content',
-    'inappropriate content',
-    'censor',
-    'invalid_prompt',
-  ].join('|'),
-);
-/** The codes for the same, which providers send with any status. */
-const refusalCode =
-  /^(?:content_?(?:filter|policy|moderation)\w*|responsible_?ai\w*|moderation_\w+|data_?inspection\w*|prohibited_?content|invalid_prompt)$/;
-/** The words of a status of 403 about an operator whose account the provider has closed. */
-const closedAccount = /account|suspended|deactivated|terminated|banned|billing/;
-
-/** true: a provider refuses the content. That is the caller's fault, for every key. */
-function isContentRefusal(status: number, code: string | undefined, message: string): boolean {
-  const kind = code?.toLowerCase() ?? '';
-  if (status !== 400 && status !== 403 && status !== 422 && status !== 451) return refusalCode.test(kind);
-  const words = `${kind} ${message.toLowerCase()}`;
-  return refusedContent.test(words) && !(status === 403 && closedAccount.test(words));
-}
-
-/** Returns the wire's `error_type` where the provider's words say more than its status; undefined where they don't. */
+/** The wire's `error_type` where the provider's words say more than its status; undefined where they don't. */
 function errorTypeOf(status: number, code: string | undefined, message: string): string | undefined {
   const words = `${code ?? ''} ${message}`.toLowerCase();
   const isOfBody = status === 400 || status === 413 || status === 422;
-  if (isContentRefusal(status, code, message)) return 'content_policy_violation';
+  if (saysContentIsRefused(status, code, message)) return 'content_policy_violation';
   if (!isOfBody) return undefined;
   if (/string_above_max_length|string_too_long/.test(words)) return 'string_too_long';
   return undefined;

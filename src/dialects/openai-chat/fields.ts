@@ -1,4 +1,5 @@
 import { isObject, type Loose, without } from '../../base/values.ts';
+import type { ThoughtFieldMemory } from '../dialect.ts';
 import { contentText } from '../shared/values.ts';
 import { dropMisshapen } from './shapes.ts';
 
@@ -27,6 +28,17 @@ export function thoughtFieldIn(said: Loose): ThoughtField | null {
     if (text === '') empty ??= field;
   }
   return empty;
+}
+
+/** Notes in which field a message, or a piece of one, has its thought. @returns false: it has none */
+export function sawThought(raw: Loose, memory: ThoughtFieldMemory): boolean {
+  const details = raw.reasoning_details;
+  const hasDetails = Array.isArray(details) && details.length > 0;
+  const field = hasDetails ? 'reasoning_details' : thoughtFieldIn(raw);
+  // An empty text says nothing of where others come.
+  if (field === null || (!hasDetails && !textIn(raw[field]))) return false;
+  memory.saw(field);
+  return true;
 }
 
 /** A text, an object around one, or a list of such objects; null: none of these. */

@@ -6,16 +6,20 @@ import { moveReasoning } from './reasoning.ts';
 /** Fields of an assistant message that the provider may not take, or not there. */
 const movedFields = [...reasoningFields, ...addedMessageFields, 'audio'];
 
-/** Encodes messages. Returns the same list where no message has to change, which is the usual case. */
+/**
+ * The same list where no message has to change, which is the usual case.
+ * @param learntField  where the provider has sent thoughts, for want of a quirk
+ */
 export function encodeMessages(
   messages: readonly ChatMessage[],
   quirks: ChatQuirks,
   dropped: string[],
+  learntField?: string | null,
 ): readonly unknown[] {
   let out: unknown[] | null = null;
   for (let i = 0; i < messages.length; i++) {
     const message = messages[i] as ChatMessage;
-    const encoded = encodeMessage(message, quirks, dropped);
+    const encoded = encodeMessage(message, quirks, dropped, learntField);
     if (encoded !== message) {
       out ??= messages.slice(0, i);
     }
@@ -24,8 +28,13 @@ export function encodeMessages(
   return out ?? messages;
 }
 
-/** Encodes a message. Returns the message itself where nothing has to change. */
-function encodeMessage(message: ChatMessage, quirks: ChatQuirks, dropped: string[]): unknown {
+/** The message itself where nothing has to change. */
+function encodeMessage(
+  message: ChatMessage,
+  quirks: ChatQuirks,
+  dropped: string[],
+  learntField: string | null | undefined,
+): unknown {
   const asSystem = message.role === 'developer' && quirks.developerRole !== true;
   const moved = message.role === 'assistant' && movedFields.some((field) => field in message);
   const hasNull = hasUnset(message);
@@ -37,7 +46,7 @@ function encodeMessage(message: ChatMessage, quirks: ChatQuirks, dropped: string
   const encoded: Loose = { ...message };
   if (hasNull) for (const field of Object.keys(encoded)) if (isUnset(encoded, field)) delete encoded[field];
   if (asSystem) encoded.role = 'system';
-  if (moved) encodeAssistant(encoded, quirks, dropped);
+  if (moved) encodeAssistant(encoded, quirks, dropped, learntField);
   if (isMarked) removeMarks(encoded, dropped);
   return encoded;
 }
@@ -57,13 +66,18 @@ function isUnset(message: Loose, field: string): boolean {
 }
 
 /** @param message  changed */
-function encodeAssistant(message: Loose, quirks: ChatQuirks, dropped: string[]): void {
+function encodeAssistant(
+  message: Loose,
+  quirks: ChatQuirks,
+  dropped: string[],
+  learntField: string | null | undefined,
+): void {
   for (const field of addedMessageFields) {
     if (quirks.assistantFields?.includes(field) || !(field in message)) continue;
     if (hasContent(message[field])) note(dropped, `messages[].${field}`);
     delete message[field];
   }
-  for (const field of moveReasoning(message, quirks)) note(dropped, `messages[].${field}`);
+  for (const field of moveReasoning(message, quirks, learntField)) note(dropped, `messages[].${field}`);
   // The id stands for the sound that the provider still has: it takes nothing beside it.
   if (isObject(message.audio) && typeof message.audio.id === 'string') message.audio = { id: message.audio.id };
 }

@@ -88,9 +88,9 @@ export const chatQuirks = lazily(() =>
      */
     finishesWithoutReason: z.boolean().optional(),
     /**
-     * The field of an assistant message in which the provider accepts earlier reasoning, from each of the three that
-     * the caller may send; null: the provider accepts none, and the reasoning is left out.
-     * @default null
+     * The field of an assistant message in which the provider accepts earlier reasoning, whichever of the three the
+     * caller sent; null: the provider accepts none, and the reasoning is left out.
+     * @default the field in which the provider has sent its reasoning, where it has sent any
      */
     reasoningField: z.enum(reasoningFields).nullable().optional(),
     /**

@@ -5,12 +5,15 @@ import { type ChatQuirks, type ReasoningField, reasoningFields } from './quirks.
  * Moves the earlier reasoning of an assistant message into the field that the provider takes, from each of the three
  * that the caller may use.
  * @param message  changed; its reasoning fields stand in it as the caller sent them
+ * @param learntField  the field that counts where no quirk names one
  * @returns the fields whose content does not reach the provider, or not all of it
  */
 export function moveReasoning(
   message: Loose,
-  { reasoningField: target = null, reasoningFormat }: Pick<ChatQuirks, 'reasoningField' | 'reasoningFormat'>,
+  { reasoningField, reasoningFormat }: Pick<ChatQuirks, 'reasoningField' | 'reasoningFormat'>,
+  learntField?: string | null,
 ): readonly ReasoningField[] {
+  const target = reasoningField === undefined ? (learntField ?? null) : reasoningField;
   const given: Loose = {};
   for (const field of reasoningFields) {
     if (message[field] !== undefined && message[field] !== null) given[field] = message[field];
@@ -23,7 +26,7 @@ export function moveReasoning(
   return isWhole ? [] : ['reasoning_details'];
 }
 
-function reasoningAs(target: ReasoningField, given: Loose, format: string | undefined): unknown {
+function reasoningAs(target: string, given: Loose, format: string | undefined): unknown {
   if (target !== 'reasoning_details') return textOf(given);
   const { reasoning_details: details } = given;
   if (Array.isArray(details) && details.length > 0 && isOwn(details, format)) return details;

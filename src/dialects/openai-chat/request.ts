@@ -1,6 +1,6 @@
 import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatRequest, ChatTool, ResponseFormat } from '../../schema/chat/chat.ts';
-import type { DialectRequest, EncodedRequest, StructuredOutput } from '../dialect.ts';
+import type { DialectRequest, EncodedRequest, Reading, StructuredOutput, ThoughtFieldMemory } from '../dialect.ts';
 import { gatewayFields } from '../shared/gateway-fields.ts';
 import { outputInstruction } from '../shared/structured-output.ts';
 import { encodeMessages } from './messages.ts';
@@ -22,7 +22,14 @@ const handledFields: ReadonlySet<string> = new Set([
  * Builds the upstream body: unknown fields pass, nulls (which mean "not set") and the gateway's own fields do not, and
  * usage is always asked for. Fields that the provider does not take are listed.
  */
-export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest<ChatQuirks>): EncodedRequest {
+export function encodeRequest({
+  request,
+  upstreamModel,
+  quirks,
+  thoughtField,
+}: DialectRequest<ChatQuirks>): EncodedRequest {
+  // A quirk is what somebody knows; without one, what the provider has sent counts.
+  const learnt = quirks.reasoningField === undefined ? thoughtField : undefined;
   const dropParams = quirks.dropParams;
   const dropped: string[] = [];
   // V8 makes no old objects of an empty literal: see `Sent` in pipeline/attempt/outgoing.ts.
@@ -34,7 +41,7 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
     if (dropParams !== undefined && isRefused(key, dropParams)) dropped.push(key);
     else payload[key === 'seed' ? (quirks.seedField ?? key) : key] = value;
   }
-  payload.messages = encodeMessages(request.messages, quirks, dropped);
+  payload.messages = encodeMessages(request.messages, quirks, dropped, learnt?.known());
   if (payload.tools !== undefined) payload.tools = encodeTools(request.tools ?? [], quirks, dropped);
   encodeReasoning(request, quirks, payload, dropped);
   encodeLargestOutput(request, quirks, payload, dropped);
@@ -46,6 +53,7 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
     request.stream === true,
     dropped,
     encodeFormat(quirks, payload),
+    learnt,
   );
 }
 
@@ -61,6 +69,7 @@ class Encoded implements EncodedRequest {
   readonly choices: number;
   readonly dropped: readonly string[];
   readonly structuredOutput?: StructuredOutput;
+  readonly reading?: Reading;
 
   constructor(
     path: string,
@@ -68,6 +77,7 @@ class Encoded implements EncodedRequest {
     isStream: boolean,
     dropped: readonly string[],
     structuredOutput: StructuredOutput | null,
+    thoughtField: ThoughtFieldMemory | undefined,
   ) {
     this.path = path;
     this.headers = {
@@ -79,6 +89,7 @@ class Encoded implements EncodedRequest {
     this.choices = typeof payload.n === 'number' ? payload.n : 1;
     this.dropped = dropped;
     if (structuredOutput !== null) this.structuredOutput = structuredOutput;
+    if (thoughtField !== undefined) this.reading = { thoughtField };
   }
 }
 

@@ -1,19 +1,22 @@
 import type { UpstreamError } from '../../base/http/upstream-error.ts';
 import { isIndex, isObject, type Loose, without } from '../../base/values.ts';
 import type { ChatChoice, ChatResult } from '../../schema/chat/chat.ts';
-import type { DecodedResult } from '../dialect.ts';
+import type { DecodedResult, Reading } from '../dialect.ts';
 import { decodedResult } from '../shared/response/chunks.ts';
 import { argumentsText, badResponse, brokenOff, ours, type ToolCallIds, toolCallIds } from '../shared/values.ts';
 import { errorIn } from './errors.ts';
-import { addedToCall, addedToFunction, functionIn, idIn, saidIn } from './fields.ts';
+import { addedToCall, addedToFunction, functionIn, idIn, saidIn, sawThought } from './fields.ts';
 import { finishReasonOf, nativeReason } from './finish-reason.ts';
 import type { ChatQuirks } from './quirks.ts';
 import { decodeLogprobs } from './shapes.ts';
 import { usageIn } from './usage.ts';
 
 /** Reads a complete response. A success status proves nothing: the body may be an error, or no completion at all. */
-export function decodeResult(body: unknown, quirks: ChatQuirks = {}): DecodedResult {
+export function decodeResult(body: unknown, quirks: ChatQuirks = {}, { thoughtField }: Reading = {}): DecodedResult {
   if (!isObject(body)) throw badResponse('The provider responded with something that is no chat completion.');
+  if (thoughtField !== undefined)
+    for (const choice of choicesIn(body))
+      if (isObject(choice) && isObject(choice.message)) sawThought(choice.message, thoughtField);
   return decodedResult(
     () => decodeCompletion(body, quirks),
     () => usageIn(body, choicesIn(body)),
@@ -60,7 +63,7 @@ function idsOf(choices: readonly unknown[]): ToolCallIds {
 
 function decodeChoice(raw: unknown, position: number, ids: ToolCallIds, quirks: ChatQuirks): ChatChoice {
   if (!isObject(raw)) throw noMessage();
-  const broken = errorIn(raw);
+  const broken = errorIn({ error: raw.error });
   if (broken) throw broken;
   const native = nativeReason(raw.finish_reason);
   const message = isObject(raw.message) ? raw.message : null;

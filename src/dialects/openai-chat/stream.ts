@@ -2,12 +2,12 @@ import { UpstreamError } from '../../base/http/upstream-error.ts';
 import { cleanText } from '../../base/text/clean-text.ts';
 import { isIndex, isObject, type Loose, without } from '../../base/values.ts';
 import type { ChatChunk, ChunkChoice } from '../../schema/chat/chunk.ts';
-import type { StreamDecoder, StreamPart } from '../dialect.ts';
+import type { Reading, StreamDecoder, StreamPart, ThoughtFieldMemory } from '../dialect.ts';
 import { eventObject } from '../shared/response/event-object.ts';
 import { isNoBetter } from '../shared/response/finish-reasons.ts';
 import { badResponse, brokenOff, ours, toolCallIds } from '../shared/values.ts';
 import { errorIn } from './errors.ts';
-import { saidIn } from './fields.ts';
+import { saidIn, sawThought } from './fields.ts';
 import { finishReasonOf, nativeReason } from './finish-reason.ts';
 import type { ChatQuirks } from './quirks.ts';
 import { decodeLogprobs } from './shapes.ts';
@@ -52,11 +52,12 @@ const notOfChoices = [
  * The last chunk of a choice waits for the end of the stream: some servers send a `finish_reason` several times, and text
  * behind it.
  */
-export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
+export function streamDecoder(quirks: ChatQuirks, { thoughtField }: Reading = {}): StreamDecoder {
   const states = new Map<number, ChoiceState>();
   const ids = toolCallIds();
   /** The error with which the provider has broken off a choice. */
   let broken: UpstreamError | null = null;
+  let hasNotedThought = false;
 
   function decode(data: string, name = ''): StreamPart[] {
     if (data.length < 20 && data.trim() === '[DONE]') return [...lastParts(), { kind: 'done' }];
@@ -108,6 +109,8 @@ export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
     broken ??= errorIn({ error: raw.error });
     const { delta: given, message } = raw;
     const delta = decodeDelta(isObject(given) ? given : isObject(message) && !state.hasDeltas ? message : {}, state);
+    if (!hasNotedThought && thoughtField !== undefined)
+      hasNotedThought = noteThought(delta, given, message, thoughtField);
     state.hasDeltas ||= isObject(given);
     const choice: Loose = { ...without(notOfChoices, raw), index, delta, finish_reason: null };
     const probabilities = decodeLogprobs(raw.logprobs);
@@ -204,6 +207,13 @@ function decodeDelta(raw: Loose, state: ChoiceState): Loose {
     if (calls.length > 0) delta.tool_calls = calls;
   }
   return delta;
+}
+
+/** @param delta  as it was decoded @returns false: it holds no thought */
+function noteThought(delta: Loose, given: unknown, message: unknown, memory: ThoughtFieldMemory): boolean {
+  if (!delta.reasoning && delta.reasoning_details === undefined) return false;
+  const raw = isObject(given) ? given : isObject(message) ? message : {};
+  return sawThought(raw, memory);
 }
 
 /** An event that is named an error, whatever it holds. */

@@ -93,6 +93,7 @@ export async function attempt(
       quirks: withFacts(provider, factsOf(target.endpoint)),
       isLimited: target.mostTokens !== undefined,
       whyDropThoughts: () => whyDropThoughts(deps, call, target),
+      ...(deps.thoughtFields === undefined ? {} : { thoughtField: deps.thoughtFields.of(target) }),
     });
     if (dropped.length > 0) encoded = { ...encoded, dropped: [...new Set([...dropped, ...encoded.dropped])] };
     if (headers !== noHeaders) encoded = { ...encoded, headers: { ...headers, ...encoded.headers } };

@@ -26,14 +26,42 @@ export function traced(
   watcher: AttemptWatcher,
 ): Promise<Attempted> {
   const observer = new Observer(deps, input, target, log, watcher);
+  const again = () => {
+    observeStart(deps, target);
+    return attempt(deps, input, target, new Observer(deps, input, target, log, watcher));
+  };
   return attempt(deps, input, target, observer).catch((error: unknown) => {
+    if (error instanceof UpstreamError && hasLearnt(deps, input, target, error)) return again();
     if (!(error instanceof UpstreamError && error.isThoughtMismatch) || observer.thoughts === undefined) throw error;
     // The provider was told to drop such thoughts, and still refuses them.
     if (observer.thoughts.dropReason !== null || input.signal.aborted || !deps.refusedThoughts) throw error;
     deps.refusedThoughts.add(target.credential);
-    observeStart(deps, target);
-    return attempt(deps, input, target, new Observer(deps, input, target, log, watcher));
+    return again();
   });
+}
+
+/** Whether a refusal tells in which field the provider takes thoughts, or that it takes none, and nobody knew. */
+function hasLearnt(
+  { thoughtFields, provider }: AttemptDeps,
+  { ask, signal }: AttemptInput,
+  target: Target,
+  { wantsThoughtsIn: field }: UpstreamError,
+): boolean {
+  if (field === undefined || thoughtFields === undefined || signal.aborted) return false;
+  const { quirks } = provider(target.endpoint.providerSlug) ?? {};
+  // What an operator has set is not tried otherwise.
+  if (quirks !== undefined && 'reasoningField' in quirks && quirks.reasoningField !== undefined) return false;
+  const known = thoughtFields.of(target).known();
+  if (known === field || (field === null && known === undefined)) return false;
+  if (!ask.request.messages.some(hasThought)) return false;
+  thoughtFields.refused(target, field);
+  return true;
+}
+
+function hasThought(message: object): boolean {
+  return ['reasoning', 'reasoning_content', 'reasoning_details'].some(
+    (field) => field in message && Boolean((message as Record<string, unknown>)[field]),
+  );
 }
 
 class Observer implements AttemptObserver {

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { aiSdk } from '../../../../src/dialects/ai-sdk/index.ts';
-import { anthropicMessages } from '../../../../src/dialects/anthropic-messages/index.ts';
-import { bedrockConverse } from '../../../../src/dialects/bedrock-converse/index.ts';
-import { cohereChat } from '../../../../src/dialects/cohere-chat/index.ts';
-import type { Dialect } from '../../../../src/dialects/dialect.ts';
-import { googleGenerateContent } from '../../../../src/dialects/google-generate-content/index.ts';
-import { openaiChat } from '../../../../src/dialects/openai-chat/index.ts';
-import { openaiResponses } from '../../../../src/dialects/openai-responses/index.ts';
-import { saysContextIsFull } from '../../../../src/dialects/shared/full-context.ts';
+import { aiSdk } from '../../../../../src/dialects/ai-sdk/index.ts';
+import { anthropicMessages } from '../../../../../src/dialects/anthropic-messages/index.ts';
+import { bedrockConverse } from '../../../../../src/dialects/bedrock-converse/index.ts';
+import { cohereChat } from '../../../../../src/dialects/cohere-chat/index.ts';
+import type { Dialect } from '../../../../../src/dialects/dialect.ts';
+import { googleGenerateContent } from '../../../../../src/dialects/google-generate-content/index.ts';
+import { openaiChat } from '../../../../../src/dialects/openai-chat/index.ts';
+import { openaiResponses } from '../../../../../src/dialects/openai-responses/index.ts';
+import { saysContextIsFull } from '../../../../../src/dialects/shared/errors/full-context.ts';
 
 /** As providers and servers have said it. */
 const full: readonly [string, string][] = [

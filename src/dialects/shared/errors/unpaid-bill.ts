@@ -1,4 +1,4 @@
-import type { UpstreamErrorOptions } from '../../base/http/upstream-error.ts';
+import type { UpstreamErrorOptions } from '../../../base/http/upstream-error.ts';
 
 /** The codes of an unpaid bill, for every status, in lower case. */
 const codes: readonly { readonly code: RegExp; readonly of: string }[] = [
@@ -10,6 +10,9 @@ const codes: readonly { readonly code: RegExp; readonly of: string }[] = [
     of: 'Alibaba, BytePlus',
   },
   { code: /^(?:1113|1008)$/, of: 'Z.AI, MiniMax: the balance is used up' },
+  { code: /^(?:1304|1308|1309|1310)$/, of: 'Z.AI: the plan is used up, or has ended' },
+  { code: /^not_enough_balance$/, of: 'Novita' },
+  { code: /^(?:pre|post)paidbilloverdue$|^allocationquota\.freetieronly$|^commoditynotpurchased$/, of: 'Alibaba' },
   {
     code: /^(?:payment_required|credit_limit_exceeded|spend_limit_(?:exceeded|reached))$/,
     of: 'Together, Groq and others',
@@ -31,7 +34,7 @@ const words: readonly { readonly said: RegExp; readonly of: string }[] = [
     of: 'Anthropic',
   },
   {
-    said: /insufficient (?:account )?(?:balance|credits?|funds|quota)|balance (?:is )?(?:insufficient|not enough)/,
+    said: /insufficient (?:account )?(?:balance|credits?|funds|quota)|balance (?:is )?(?:insufficient|not enough)|not[_ ]enough[_ ]balance/,
     of: 'DeepSeek, Z.AI, MiniMax',
   },
   {
@@ -46,6 +49,7 @@ const words: readonly { readonly said: RegExp; readonly of: string }[] = [
     said: /(?:account|payment|invoice|bill)s? (?:is |are )?(?:in arrears|overdue|past due|unpaid)|in good standing/,
     of: 'Alibaba, BytePlus',
   },
+  { said: /included credits|free tier of the model has been exhausted/, of: 'Hugging Face, Alibaba' },
   { said: /余额不足|欠费|无可用资源包|额度(?:已)?(?:用完|用尽|不足)/, of: 'Z.AI, Moonshot, Baidu' },
 ];
 
@@ -55,8 +59,8 @@ const ofRate = /per (?:min|minute|second|hour)\b|perminute|persecond|perhour|\b[
 /** The most characters of an error's words that are read, in UTF-16 units. */
 const longest = 4_000;
 
-/** The statuses with which a provider may mean the bill; null: the error came inside a success, and names no status. */
-const statuses: ReadonlySet<number | null> = new Set([400, 403, 429, null]);
+/** With these a provider may mean the bill; null: the error came inside a success, and names no status. */
+const statuses: ReadonlySet<number | null> = new Set([400, 403, 412, 429, null]);
 
 /**
  * true: a provider means the bill or the quota of the account that called it, though its status says something else.

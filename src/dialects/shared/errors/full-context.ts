@@ -1,4 +1,4 @@
-import type { UpstreamErrorOptions } from '../../base/http/upstream-error.ts';
+import type { UpstreamErrorOptions } from '../../../base/http/upstream-error.ts';
 
 /** The codes of a full context, which count beside every other text. */
 const codes =

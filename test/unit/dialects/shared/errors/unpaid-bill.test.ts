@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { decodeError as anthropic } from '../../../../src/dialects/anthropic-messages/errors.ts';
-import { decodeError as bedrock } from '../../../../src/dialects/bedrock-converse/errors.ts';
-import { decodeError as cohere } from '../../../../src/dialects/cohere-chat/errors.ts';
-import { decodeError as google } from '../../../../src/dialects/google-generate-content/errors.ts';
-import { decodeError as chat, errorIn } from '../../../../src/dialects/openai-chat/errors.ts';
-import { responseError } from '../../../../src/dialects/openai-responses/errors.ts';
+import { decodeError as anthropic } from '../../../../../src/dialects/anthropic-messages/errors.ts';
+import { decodeError as bedrock } from '../../../../../src/dialects/bedrock-converse/errors.ts';
+import { decodeError as cohere } from '../../../../../src/dialects/cohere-chat/errors.ts';
+import { decodeError as google } from '../../../../../src/dialects/google-generate-content/errors.ts';
+import { decodeError as chat, errorIn } from '../../../../../src/dialects/openai-chat/errors.ts';
+import { responseError } from '../../../../../src/dialects/openai-responses/errors.ts';
 
 type Decode = typeof chat;
 
@@ -66,6 +66,27 @@ const ofBill: [string, Decode, number, object][] = [
   ],
   ['Together', chat, 429, { error: { message: 'Credit limit exceeded', type: 'credit_limit_exceeded' } }],
   ['Hugging Face', chat, 429, { error: 'You have run out of credits' }],
+  ['Hugging Face, of a month', chat, 403, { error: 'You have exceeded your monthly included credits' }],
+  [
+    'Fireworks',
+    chat,
+    412,
+    { error: { message: 'Account a is suspended, possibly due to reaching the monthly spending limit' } },
+  ],
+  ['Novita', chat, 403, { code: 403, reason: 'NOT_ENOUGH_BALANCE', message: 'not enough balance' }],
+  ['SiliconFlow', chat, 403, { code: 30001, message: 'Sorry, your account balance is insufficient' }],
+  [
+    'Alibaba, its free tier',
+    chat,
+    403,
+    { error: { code: 'AllocationQuota.FreeTierOnly', message: 'The free tier of the model has been exhausted.' } },
+  ],
+  [
+    'Z.AI, a plan',
+    chat,
+    429,
+    { error: { code: '1308', message: 'Usage limit reached for 5 hour. Your limit will reset at 18:00' } },
+  ],
   ['Cohere', cohere, 429, { message: 'You have exceeded your current quota' }],
   [
     'Anthropic',

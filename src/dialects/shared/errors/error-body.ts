@@ -1,5 +1,5 @@
-import { cleanText } from '../../base/text/clean-text.ts';
-import { isObject, type Loose } from '../../base/values.ts';
+import { cleanText } from '../../../base/text/clean-text.ts';
+import { isObject, type Loose } from '../../../base/values.ts';
 
 /**
  * Returns the content of an error response: an object, which a list has as its first element, or its text, cleaned. A
