@@ -31,11 +31,11 @@ export interface DialectRequest<Quirks extends object = object> {
    * they fit. Called only where the request carries such thoughts to a model that binds them. Default: they fit.
    */
   whyDropThoughts?(): ThoughtDropReason | null;
-  /** What is known of where the provider has thoughts, for dialects that no quirk tells. Default: nothing. */
+  /** The field in which the provider has thoughts, for dialects without a quirk for it. Absent: not known. */
   thoughtField?: ThoughtFieldMemory;
 }
 
-/** Where one provider, with one model, has what the model thinks: in which field of an assistant message. */
+/** The field of an assistant message in which one provider, with one model, has the thoughts of the model. */
 export interface ThoughtFieldMemory {
   /** The field; null: the provider refuses thoughts that go back; undefined: not known. */
   known(): string | null | undefined;

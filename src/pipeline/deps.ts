@@ -133,7 +133,7 @@ export interface AttemptDeps {
   openCredential: (ref: CredentialRef) => Credential | Promise<Credential>;
   /** Credentials whose provider has refused a thought; absent: none is remembered. */
   refusedThoughts?: RefusedThoughts | undefined;
-  /** Where providers have thoughts; absent: nothing is learnt. */
+  /** The fields in which providers have thoughts; absent: nothing is learnt. */
   thoughtFields?: ThoughtFields | undefined;
   transportOf: (provider: Provider) => Transport;
   /** The exchanges of this gateway that are open. */

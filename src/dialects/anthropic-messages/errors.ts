@@ -80,7 +80,7 @@ function textOf(body: Loose): ErrorText {
   };
 }
 
-/** How Anthropic says that it refuses what a request, or the response to it, is about. */
+/** The words with which Anthropic refuses the content of a request or of its response. */
 const refusedContent = /content polic|safety|prohibited/;
 
 /** Returns the meaning of an error's words beyond its status. */

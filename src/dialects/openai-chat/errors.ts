@@ -11,7 +11,7 @@ import { saysBillIsUnpaid, unpaidBill } from '../shared/errors/unpaid-bill.ts';
 interface ErrorText {
   message: string;
   code?: string | undefined;
-  /** Of a gateway between us and the provider: what the provider said. */
+  /** The words of the provider, where a gateway between us and the provider passes them on. */
   further?: string | undefined;
 }
 
@@ -42,7 +42,7 @@ const saysMissing =
 const saysUnknown =
   /not permitted|unsupported|not supported|unrecogni[sz]ed|unknown|unexpected|not allowed|extra (?:inputs|fields?)|additional propert/;
 
-/** What a refusal says of the field of assistant messages in which thoughts go back. */
+/** Returns the meaning of a refusal for the field of assistant messages in which thoughts go back. */
 function thoughtsWanted(said: string): Pick<UpstreamErrorOptions, 'wantsThoughtsIn'> {
   const words = said.slice(0, 1_000).toLowerCase();
   const field = ofThoughts.exec(words)?.[1];
@@ -51,7 +51,7 @@ function thoughtsWanted(said: string): Pick<UpstreamErrorOptions, 'wantsThoughts
   return saysUnknown.test(words) ? { wantsThoughtsIn: null } : {};
 }
 
-/** What the words of an error say more than its status. */
+/** Returns the meaning of an error's words beyond its status. */
 function meaningOf(
   status: number | null,
   { message, code, further }: ErrorText,
@@ -84,7 +84,7 @@ export function errorIn(given: Loose): UpstreamError | null {
   });
 }
 
-/** Servers that have no object around their errors, and no choices beside them. */
+/** Tells whether the body itself is the error: some servers have no object around it. */
 function isBareError(body: Loose): boolean {
   if (body.object === 'error') return true;
   if (body.choices !== undefined && body.choices !== null) return false;
@@ -105,7 +105,7 @@ function ofMiniMax({ base_resp: end }: Loose): Loose | null {
   return { error: { message: end.status_msg, code: end.status_code } };
 }
 
-/** The HTTP status that an error names, as a number or as its digits. */
+/** Returns the HTTP status that an error names, as a number or as its digits. */
 function namedStatus(body: Loose): number | null {
   const error = isObject(body.error) ? body.error : {};
   for (const value of [error.status, error.status_code, error.code, body.status, body.status_code, body.code]) {
@@ -170,7 +170,7 @@ function isPlace(value: unknown): value is string | number {
   return typeof value === 'string' || typeof value === 'number';
 }
 
-/** The wire's `error_type` where the provider's words say more than its status; undefined where they don't. */
+/** Returns the wire's `error_type` where the provider's words say more than its status; undefined where they don't. */
 function errorTypeOf(status: number, code: string | undefined, message: string): string | undefined {
   const words = `${code ?? ''} ${message}`.toLowerCase();
   const isOfBody = status === 400 || status === 413 || status === 422;

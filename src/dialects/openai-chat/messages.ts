@@ -7,8 +7,8 @@ import { moveReasoning } from './reasoning.ts';
 const movedFields = [...reasoningFields, ...addedMessageFields, 'audio'];
 
 /**
- * The same list where no message has to change, which is the usual case.
- * @param learntField  where the provider has sent thoughts, for want of a quirk
+ * Encodes messages. Returns the same list where no message has to change, which is the usual case.
+ * @param learntField  the field in which the provider has sent thoughts, for want of a quirk
  */
 export function encodeMessages(
   messages: readonly ChatMessage[],
@@ -28,7 +28,7 @@ export function encodeMessages(
   return out ?? messages;
 }
 
-/** The message itself where nothing has to change. */
+/** Encodes a message. Returns the message itself where nothing has to change. */
 function encodeMessage(
   message: ChatMessage,
   quirks: ChatQuirks,

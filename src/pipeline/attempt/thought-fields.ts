@@ -2,8 +2,9 @@ import type { Target } from '../../call/plan.ts';
 import type { ThoughtFieldMemory } from '../../dialects/dialect.ts';
 
 /**
- * Where each provider, with each of its models, has what the model thinks, as far as its responses and refusals have told.
- * Kept in this process, bounded; lost with it, which costs a refused attempt where the provider insists on thoughts.
+ * The fields in which providers have the thoughts of their models, by provider and model, learnt from responses and
+ * refusals. They are kept in this process, up to a limit, and lost with it: then a provider that insists on thoughts
+ * refuses one attempt.
  */
 export interface ThoughtFields {
   of(target: Target): ThoughtFieldMemory;
@@ -11,7 +12,7 @@ export interface ThoughtFields {
   refused(target: Target, field: string | null): void;
 }
 
-/** How many pairs of provider and model are remembered. */
+/** The number of pairs of provider and model that are remembered. */
 const mostKept = 1_000;
 
 export function createThoughtFields(): ThoughtFields {

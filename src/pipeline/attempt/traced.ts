@@ -40,7 +40,7 @@ export function traced(
   });
 }
 
-/** Whether a refusal tells in which field the provider takes thoughts, or that it takes none, and nobody knew. */
+/** Tells whether a refusal names the field in which the provider takes thoughts, or says that it takes none, as news. */
 function hasLearnt(
   { thoughtFields, provider }: AttemptDeps,
   { ask, signal }: AttemptInput,

@@ -6,7 +6,7 @@ const codes: readonly { readonly code: RegExp; readonly of: string }[] = [
   { code: /^(?:slow_down|over_capacity|capacity_exceeded|no_capacity)$/, of: 'OpenAI, Groq, Cerebras' },
 ];
 
-/** How providers say it in words, in lower case. */
+/** The words of providers for it, in lower case. */
 const words: readonly { readonly said: RegExp; readonly of: string }[] = [
   {
     said: /(?:engine|model|server|service|system) is (?:currently |temporarily )?overloaded/,
@@ -16,8 +16,8 @@ const words: readonly { readonly said: RegExp; readonly of: string }[] = [
 ];
 
 /**
- * Whether a provider says that it is overloaded, where its status says something else.
- * @param status  of the response; null: the error came inside a success, and names none
+ * Tells whether a provider says that it is overloaded, though its status says something else.
+ * @param status  the status of the response; null: the error came inside a success, and names none
  */
 export function saysOverloaded(status: number | null, code: string | undefined, message: string): boolean {
   if (status !== null && status !== 429 && status !== 500) return false;
@@ -26,5 +26,5 @@ export function saysOverloaded(status: number | null, code: string | undefined, 
   return status !== 429 && words.some((one) => one.said.test(said));
 }
 
-/** What such an error is, whichever status it came with. */
+/** The meaning of such an error, for every status. */
 export const overloaded = { reason: 'status', status: 503 } as const;

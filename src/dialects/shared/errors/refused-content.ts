@@ -1,4 +1,4 @@
-/** The codes that say it alone, which providers send with any status, in lower case. */
+/** The codes that mean a refusal of content with every status, in lower case. */
 const codes: readonly { readonly code: RegExp; readonly of: string }[] = [
   { code: /^content_?(?:filter|policy|moderation)\w*$/, of: 'OpenAI, Azure, Moonshot' },
   { code: /^responsible_?ai\w*$/, of: 'Azure' },
@@ -10,7 +10,7 @@ const codes: readonly { readonly code: RegExp; readonly of: string }[] = [
   { code: /^1301$/, of: 'Z.AI' },
 ];
 
-/** How providers say in words that they refuse what a request, or their response to it, is about, in lower case. */
+/** The words with which providers refuse the content of a request or of their response to it, in lower case. */
 const words: readonly { readonly said: RegExp; readonly of: string }[] = [
   { said: /content[_ -]?(?:policy|filter|moderation|management|safety)/, of: 'OpenAI, Azure' },
   { said: /content (?:exists risk|violates)/, of: 'DeepSeek, Mistral' },
@@ -26,13 +26,13 @@ const words: readonly { readonly said: RegExp; readonly of: string }[] = [
   { said: /敏感内容|不安全或敏感|违规内容|内容安全/, of: 'Z.AI, Baidu, Moonshot' },
 ];
 
-/** What a status of 403 says of the operator, whose account the provider has closed. */
+/** The words of a status of 403 about an operator whose account the provider has closed. */
 const closedAccount = /account|suspended|deactivated|terminated|banned|billing/;
 
-/** How much of an error's words is looked at, in UTF-16 units. */
+/** The most characters of an error's words that are read, in UTF-16 units. */
 const longest = 4_000;
 
-/** Whether a provider refuses the content: that is the caller's fault, whichever key the request had. */
+/** Tells whether a provider refuses the content: that is the caller's fault, for every key. */
 export function saysContentIsRefused(status: number, code: string | undefined, message: string): boolean {
   const kind = code?.toLowerCase() ?? '';
   if (codes.some((one) => one.code.test(kind))) return true;
