@@ -8,6 +8,7 @@ import type { ChatRequest, ChatResult, Usage } from '../schema/chat/chat.ts';
 import type { ChatChunk } from '../schema/chat/chunk.ts';
 import type { InputTransformations, StructuredOutput, ThoughtDropReason } from '../schema/chat/envelope.ts';
 import type { Schema } from '../schema/schema.ts';
+import type { Profile } from './fit/profile.ts';
 import { leftOutParameters } from './shared/left-out-parameters.ts';
 import type { BoundThoughts } from './shared/thought-bindings.ts';
 
@@ -71,6 +72,8 @@ export interface Reading {
   transformations?: InputTransformations;
   /** The provider's own name for the model, where what it signs is bound to it. */
   signer?: string;
+  /** The caller's own names of tools, by those that the provider was given in their place. Absent: it was given the same. */
+  ownNames?: ReadonlyMap<string, string>;
 }
 
 /** A complete response in our wire shape; `id`, `model` and `provider` are set later. `usage` is the provider's. */
@@ -165,6 +168,12 @@ export interface Dialect<Quirks extends object = object> {
    * client in id, model and details alone. Absent: no client speaks it, and the upstream gets the chat request.
    */
   format?: WireFormat;
+  /**
+   * The conversations that the model accepts. A request is changed to be one before it is encoded: ids and names, order
+   * and roles, texts and pictures. Default: it is encoded as it is.
+   * @param upstreamModel  the provider's own name for the model
+   */
+  profile?(quirks: Quirks, upstreamModel: string): Profile;
   /** true: the provider goes on generating when the connection of a stream is closed. Default: it stops. */
   generatesOn?(quirks: Quirks): boolean;
   /**

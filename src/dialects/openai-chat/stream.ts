@@ -1,10 +1,11 @@
+import { keepExact } from '../../base/exact-json.ts';
 import type { UpstreamError } from '../../base/http/upstream-error.ts';
 import { isIndex, isObject, type Loose, without } from '../../base/values.ts';
 import type { ChatChunk } from '../../schema/chat/chunk.ts';
 import type { StreamDecoder, StreamPart } from '../dialect.ts';
 import { chunkOf } from '../shared/response/chunks.ts';
 import { eventObject } from '../shared/response/event-object.ts';
-import { argumentsText, contentText, ours, type ToolCallIds, toolCallIds } from '../shared/values.ts';
+import { argumentFields, argumentsText, contentText, ours, type ToolCallIds, toolCallIds } from '../shared/values.ts';
 import { errorIn } from './errors.ts';
 import { addedToCall, addedToFunction, brokenOff, thoughtIn } from './fields.ts';
 import { finishReasonOf } from './finish-reason.ts';
@@ -44,6 +45,7 @@ export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
     const error = errorIn(event);
     const parts: StreamPart[] = [];
     const choices = Array.isArray(event.choices) ? event.choices.filter(isObject) : [];
+    if (hasObjectArguments(choices)) keepExact(event, data, argumentFields);
     if (choices.length > 0) parts.push({ kind: 'chunk', chunk: decodeChunk(event, choices) });
     const usage = usageIn(event, choices);
     if (usage) parts.push({ kind: 'usage', usage });
@@ -119,6 +121,17 @@ export function streamDecoder(quirks: ChatQuirks): StreamDecoder {
   }
 
   return { decode };
+}
+
+/** Some servers send arguments as an object, and not as text. */
+function hasObjectArguments(choices: readonly Loose[]): boolean {
+  for (const { delta, message } of choices) {
+    const { tool_calls: calls } = isObject(delta) ? delta : isObject(message) ? message : {};
+    if (!Array.isArray(calls)) continue;
+    if (calls.some((call) => isObject(call) && isObject(call.function) && isObject(call.function.arguments)))
+      return true;
+  }
+  return false;
 }
 
 function decodeDelta(raw: Loose, state: ChoiceState, ids: ToolCallIds): Loose {

@@ -6,6 +6,7 @@ import { type Ask, noHeaders } from '../../call/ask.ts';
 import type { Call } from '../../call/call.ts';
 import type { Target } from '../../call/plan.ts';
 import type { EncodedRequest } from '../../dialects/dialect.ts';
+import { encodeFitted } from '../../dialects/fit/index.ts';
 import type { Credential, Provider } from '../../providers/provider.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { ThoughtDropReason } from '../../schema/chat/envelope.ts';
@@ -85,7 +86,7 @@ export async function attempt(
     }
     const { native, headers } = call.ask;
     const planned = plannedRequest(call.ask.request, target);
-    let encoded = provider.dialect.encodeRequest({
+    let encoded = encodeFitted(provider.dialect, {
       request: planned,
       native,
       upstreamModel: target.endpoint.upstreamModel,
