@@ -110,7 +110,7 @@ function holdsMore(limit: number): JsonError {
 }
 
 /** The index of the quote that closes the string whose content starts at `from`; -1 when no quote closes it. */
-function stringEnd(text: string, from: number): number {
+export function stringEnd(text: string, from: number): number {
   let end = text.indexOf('"', from);
   while (end >= 0) {
     let slashes = 0;

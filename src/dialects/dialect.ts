@@ -8,6 +8,7 @@ import type { ChatRequest, ChatResult, Usage } from '../schema/chat/chat.ts';
 import type { ChatChunk } from '../schema/chat/chunk.ts';
 import type { InputTransformations, StructuredOutput, ThoughtDropReason } from '../schema/chat/envelope.ts';
 import type { Schema } from '../schema/schema.ts';
+import type { Profile } from './fit/profile.ts';
 import { leftOutParameters } from './shared/left-out-parameters.ts';
 import type { BoundThoughts } from './shared/thought-bindings.ts';
 
@@ -83,6 +84,8 @@ export interface Reading {
   signer?: string;
   /** Is told in which field a thought has come. Absent: nobody asks. */
   thoughtField?: ThoughtFieldMemory;
+  /** The caller's own names of tools, by those that the provider was given in their place. Absent: it was given the same. */
+  ownNames?: ReadonlyMap<string, string>;
 }
 
 /** A complete response in our wire shape; `id`, `model` and `provider` are set later. `usage` is the provider's. */
@@ -188,6 +191,12 @@ export interface Dialect<Quirks extends object = object> {
    * request.
    */
   format?: WireFormat;
+  /**
+   * The conversations that the model accepts. A request is changed to be one before it is encoded: ids and names, order
+   * and roles, texts and pictures. Default: it is encoded as it is.
+   * @param upstreamModel  the provider's own name for the model
+   */
+  profile?(quirks: Quirks, upstreamModel: string): Profile;
   /** true: the provider goes on generating when the connection of a stream is closed. Default: it stops. */
   generatesOn?(quirks: Quirks): boolean;
   /**

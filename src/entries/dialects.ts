@@ -15,6 +15,7 @@ export {
   type StreamDecoder,
   type StreamPart,
 } from '../dialects/dialect.ts';
+export { type Profile, profiles, type TextRule } from '../dialects/fit/index.ts';
 export { googleGenerateContent } from '../dialects/google-generate-content/index.ts';
 export type { GoogleQuirks } from '../dialects/google-generate-content/quirks.ts';
 export { openaiChat } from '../dialects/openai-chat/index.ts';

@@ -150,7 +150,7 @@ function opened(run: CallRun, generation: GenerationState, { attempted, target, 
       open: attempted,
       clock: deps.clock,
       idleMs: deps.timeouts.idleMs,
-      mayForward: mayForward(call, deps.provider(endpoint.providerSlug)?.dialect),
+      mayForward: !attempted.hasOtherNames && mayForward(call, deps.provider(endpoint.providerSlug)?.dialect),
       generatesOn: generatesOn(deps, target),
       onEnd: (end, meter) => {
         const { finishReason, nativeFinishReason, serviceTier } = meter;

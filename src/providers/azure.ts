@@ -66,6 +66,7 @@ export const azure = defineProvider({
     reasoningBeside: false,
     maxTokensField: 'max_completion_tokens',
     developerRole: true,
+    messageOrder: 'any',
   },
   also: {
     // OpenAI cannot read reasoning that Azure has encrypted.

@@ -213,12 +213,20 @@ export const registry = [
       dropParams: ['top_k', 'logit_bias', 'logprobs'],
       seedField: 'random_seed',
       streamOptions: false,
+      messageOrder: 'bridged_turns',
+      callIds: 'nine',
     },
     dataPolicy: { zeroRetention: null, trains: null },
   }),
   plain('modular', 'Modular Cloud', 'https://api.modular.com/v1', ['MODULAR_API_KEY']),
   plain('moonshotai', 'Moonshot AI', 'https://api.moonshot.ai/v1', ['MOONSHOT_API_KEY', 'MOONSHOTAI_API_KEY'], {
-    quirks: { reasoningBeside: false, dropParams: ['top_k', 'seed'], reasoningField: 'reasoning_content' },
+    // Its models know their calls by ids such as `functions.get_weather:0`.
+    quirks: {
+      reasoningBeside: false,
+      dropParams: ['top_k', 'seed'],
+      reasoningField: 'reasoning_content',
+      callIds: 'any',
+    },
   }),
   plain('morph', 'Morph', 'https://api.morphllm.com/v1', ['MORPH_API_KEY']),
   plain('ncompass', 'nCompass', 'https://api.ncompass.tech/v1', ['NCOMPASS_API_KEY']),
@@ -233,7 +241,13 @@ export const registry = [
   }),
   plain('open-inference', 'OpenInference', 'https://api.openinference.ai/v1', ['OPENINFERENCE_KEY']),
   plain('openai', 'OpenAI', 'https://api.openai.com/v1', ['OPENAI_API_KEY'], {
-    quirks: { lowDetail: true, reasoningBeside: false, maxTokensField: 'max_completion_tokens', developerRole: true },
+    quirks: {
+      lowDetail: true,
+      reasoningBeside: false,
+      maxTokensField: 'max_completion_tokens',
+      developerRole: true,
+      messageOrder: 'any',
+    },
     dataPolicy: { zeroRetention: false, trains: false },
   }),
   plain('parasail', 'Parasail', 'https://api.parasail.io/v1', ['PARASAIL_API_KEY'], {
@@ -284,6 +298,7 @@ export const registry = [
       reasoningBeside: true,
       dropParams: ['top_k', 'frequency_penalty', 'presence_penalty'],
       maxTokensField: 'max_completion_tokens',
+      messageOrder: 'any',
     },
     dataPolicy: { zeroRetention: null, trains: null },
   }),

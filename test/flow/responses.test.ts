@@ -160,8 +160,10 @@ describe('a compaction', () => {
     expect(first.json.output[0]).toMatchObject({ id, role: 'user', status: 'completed' });
     await askJson(test, { input: [...first.json.output, { role: 'user', content: 'Go on' }] });
     const { messages } = (test.upstream.sent[1]?.body ?? {}) as { messages: { content: string }[] };
-    expect([messages[0]?.content, messages.at(-1)?.content]).toEqual(['Hello', 'Go on']);
-    expect(messages[1]?.content).toContain('They said hello.');
+    // One message of the user: not every server takes three in a row.
+    expect(messages.map(({ content }) => content)).toEqual([
+      expect.stringMatching(/^Hello\n\n.*They said hello\.\n\nGo on$/s),
+    ]);
   });
   it('is the response to a request that ends with a trigger', async () => {
     const test = gatewayWith({ body: textStream('They said ', 'hello.') }, { body: completion() });

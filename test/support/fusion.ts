@@ -1,5 +1,5 @@
 import type { GatewayOptions } from '../../src/options.ts';
-import { type TestGateway, testGateway } from './gateway.ts';
+import { type TestGateway, testGateway, upstreamKeys } from './gateway.ts';
 import { chunk, completion, type ScriptedAnswer, sse, usageChunk } from './upstream.ts';
 
 /** What a generation of a fusion is for, as the upstream can tell by its prompt. */
@@ -74,9 +74,17 @@ export const wellDone: Script = (asked, slug, body) => {
   return body.stream ? streamed('The sky is blue', 200, 30) : said('The sky is blue', 200, 30);
 };
 
+/** Servers that take each message as it is: an upstream here tells by its messages what is asked. */
+const quirks = { messageOrder: 'any' as const };
+const providers = {
+  up: { baseUrl: 'https://up.test/v1', apiKey: upstreamKeys.up, name: 'Up', quirks },
+  alt: { baseUrl: 'https://alt.test/v1', apiKey: upstreamKeys.alt, name: 'Alt', quirks },
+};
+
 /** A gateway whose upstream answers by the prompt. */
 export function fusionGateway(script: Script = wellDone, options: Partial<GatewayOptions> = {}): TestGateway {
   const tested = testGateway({
+    providers,
     models: fusionModels,
     ...options,
     transport: {

@@ -1,4 +1,5 @@
 import { defineDialect } from '../dialect.ts';
+import { profiles } from '../fit/index.ts';
 import { decodeError } from './errors.ts';
 import { type AiSdkQuirks, aiSdkQuirks } from './quirks.ts';
 import { encodeRequest } from './request.ts';
@@ -14,6 +15,7 @@ export const aiSdk = defineDialect<AiSdkQuirks>({
   name: 'ai-sdk',
   quirks: aiSdkQuirks,
   counting: ({ reasoningBeside }) => ({ reasoningBeside }),
+  profile: () => profiles.aiSdk,
   encodeRequest,
   decodeResult,
   streamDecoder,

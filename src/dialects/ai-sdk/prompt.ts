@@ -1,10 +1,9 @@
-import { JsonError, parseJson } from '../../base/json.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 import type { AssistantMessage, CacheControl, ChatMessage, ContentPart, ToolMessage } from '../../schema/chat/chat.ts';
 import { type CalledTools, calledTools } from '../shared/called-tools.ts';
 import type { Dropped } from '../shared/left-out.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import { contentText } from '../shared/values.ts';
+import { argumentsObject, contentText } from '../shared/values.ts';
 import { encodeFile } from './files.ts';
 import { type Metadata, merged, returnedIn } from './metadata.ts';
 import type { AiSdkQuirks } from './quirks.ts';
@@ -99,7 +98,8 @@ function encodeAssistant(message: AssistantMessage, path: string, context: Promp
       type: 'tool-call',
       toolCallId: id,
       toolName: name,
-      input: inputOf(text),
+      // In the way of the AI SDK, where they are no object.
+      input: argumentsObject(text, 'rawInvalidInput'),
       ...options(returned?.calls.get(id) ?? null),
     })),
   ];
@@ -110,23 +110,6 @@ function withNotes(part: Loose, notes: Metadata | null): Loose {
   if (notes === null) return part;
   const { providerOptions } = part;
   return { ...part, ...options(merged(notes, isObject(providerOptions) ? (providerOptions as Metadata) : null)) };
-}
-
-const maxDepth = 100;
-
-/**
- * Returns the input as an object, which models expect. Arguments that are no object are shown to the model in the way
- * of the AI SDK.
- */
-function inputOf(text: string): unknown {
-  if (text.trim() === '') return {};
-  try {
-    const input = parseJson(text, maxDepth);
-    return isObject(input) ? input : { rawInvalidInput: text };
-  } catch (error) {
-    if (error instanceof JsonError) return { rawInvalidInput: text };
-    throw error;
-  }
 }
 
 function toolResult(message: ToolMessage, called: CalledTools, path: string, context: PromptContext): Loose {

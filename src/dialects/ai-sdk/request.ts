@@ -1,3 +1,4 @@
+import { stringifyExact } from '../../base/exact-json.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatRequest, ChatTool, FunctionTool, ToolChoice } from '../../schema/chat/chat.ts';
 import type { DialectRequest, EncodedRequest } from '../dialect.ts';
@@ -69,7 +70,7 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
     path: '/language-model',
     headers: { 'content-type': 'application/json', accept: isStream ? 'text/event-stream' : 'application/json' },
     payload,
-    body: JSON.stringify(payload),
+    body: stringifyExact(payload),
     choices: 1,
     dropped: dropped.list(),
     ...(format === null ? {} : { structuredOutput: 'native' as const }),

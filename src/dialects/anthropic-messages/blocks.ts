@@ -2,7 +2,7 @@ import { addAll, isIndex, isObject, type Loose } from '../../base/values.ts';
 import type { ChunkDelta } from '../../schema/chat/chunk.ts';
 import type { ReasoningDetail } from '../../schema/chat/message.ts';
 import { signedBy, type TextLengths, textLengths } from '../shared/interleave.ts';
-import { badResponse, type ToolCallIds } from '../shared/values.ts';
+import { argumentsText, badResponse, type ToolCallIds } from '../shared/values.ts';
 import { thoughtFormat } from './thoughts.ts';
 
 /** A block that has begun and not ended. */
@@ -253,5 +253,5 @@ function refusalIn(holder: Loose): string | null {
  * begins with.
  */
 function inputText(input: unknown): string {
-  return isObject(input) && Object.keys(input).length > 0 ? JSON.stringify(input) : '';
+  return isObject(input) && Object.keys(input).length > 0 ? argumentsText(input) : '';
 }

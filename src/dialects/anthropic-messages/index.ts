@@ -1,4 +1,5 @@
 import { defineDialect } from '../dialect.ts';
+import { profiles } from '../fit/index.ts';
 import { searchTurns } from '../shared/web-search-options.ts';
 import { decodeError } from './errors.ts';
 import { type MessagesQuirks, messagesQuirks } from './quirks.ts';
@@ -16,6 +17,7 @@ export const anthropicMessages = defineDialect<MessagesQuirks>({
   // `max_tokens` limits thoughts and response together.
   counting: () => ({ reasoningBeside: false, searchTurns }),
   mapsWebSearch: true,
+  profile: () => profiles.anthropic,
   encodeRequest,
   decodeResult,
   streamDecoder,

@@ -1,10 +1,10 @@
-import { parseJson } from '../../base/json.ts';
-import { addAll, isObject, type Loose } from '../../base/values.ts';
+import { addAll, type Loose } from '../../base/values.ts';
 import type { AssistantMessage, ChatMessage } from '../../schema/chat/chat.ts';
 import type { ToolCall, ToolMessage } from '../../schema/chat/message.ts';
 import { cutText, interleave, type PlacedBlock } from '../shared/interleave.ts';
 import { readsThoughtsOf } from '../shared/thought-bindings.ts';
 import { unsupported } from '../shared/unsupported.ts';
+import { argumentsObject } from '../shared/values.ts';
 import { mark } from './cache.ts';
 import type { Encoding } from './encoding.ts';
 import { encodeContent, textBlocks } from './parts.ts';
@@ -124,7 +124,7 @@ function endTurns(turns: Turn[], at: number, { traits }: Encoding): void {
 function encodeResult(message: ToolMessage, path: string, encoding: Encoding): Loose {
   const own: Encoding = { ...encoding, marked: [] };
   const content = encodeContent(message.content, `${path}.content`, own);
-  const result: Loose = { type: 'tool_result', tool_use_id: encoding.toolId(message.tool_call_id) };
+  const result: Loose = { type: 'tool_result', tool_use_id: message.tool_call_id };
   // A mark inside of a result marks the result.
   const last = own.marked.at(-1);
   if (last) mark(result, { cache_control: last.cache_control }, encoding);
@@ -145,7 +145,7 @@ function encodeAssistant(message: AssistantMessage, path: string, encoding: Enco
     typeof content === 'string'
       ? cutText(content, textEnds).flatMap(({ start, text }) => textBlocks(text).map((block) => ({ start, block })))
       : encodeContent(content ?? '', `${path}.content`, encoding).map((block) => ({ block }));
-  const others = [...textBlocks(refusal ?? ''), ...calls.map((call) => encodeCall(call, encoding))];
+  const others = [...textBlocks(refusal ?? ''), ...calls.map(encodeCall)];
   return interleave(thoughts, [...said, ...others.map((block) => ({ block }))]);
 }
 
@@ -164,23 +164,6 @@ function encodeThoughts(message: AssistantMessage, encoding: Encoding) {
   return { thoughts: blocks, textEnds };
 }
 
-function encodeCall({ id, function: called }: ToolCall, encoding: Encoding): Loose {
-  return { type: 'tool_use', id: encoding.toolId(id), name: called.name, input: inputOf(called.arguments) };
-}
-
-const maxInputDepth = 100;
-
-/**
- * Returns the input as an object, which Anthropic takes. Arguments that are no object, since the model broke off, are
- * kept as a text in one.
- */
-function inputOf(text: string): Loose {
-  if (text.trim() === '') return {};
-  try {
-    const input = parseJson(text, maxInputDepth);
-    if (isObject(input)) return input;
-  } catch {
-    // The text is no JSON, or nests too deep to be written again.
-  }
-  return { arguments: text };
+function encodeCall({ id, function: called }: ToolCall): Loose {
+  return { type: 'tool_use', id, name: called.name, input: argumentsObject(called.arguments) };
 }

@@ -56,9 +56,8 @@ function encodeImage({ image_url: { url, detail } }: ImagePart, path: string, en
 }
 
 function imageSource({ mediaType, base64 }: DataUrl, path: string): Loose {
-  const type = mediaType === 'image/jpg' ? 'image/jpeg' : mediaType;
-  if (!imageTypes.has(type)) throw unsupported(path, 'an image of type JPEG, PNG, GIF or WebP');
-  return { type: 'base64', media_type: type, data: base64 };
+  if (!imageTypes.has(mediaType)) throw unsupported(path, 'an image of type JPEG, PNG, GIF or WebP');
+  return { type: 'base64', media_type: mediaType, data: base64 };
 }
 
 function urlSource(url: string, path: string, { quirks }: Encoding): Loose {

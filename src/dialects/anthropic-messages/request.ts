@@ -1,9 +1,10 @@
+import { stringifyExact } from '../../base/exact-json.ts';
 import type { Loose } from '../../base/values.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { DialectRequest, EncodedRequest } from '../dialect.ts';
 import { type BoundThoughts, bindingBeta, boundThoughts, dropsMismatches } from '../shared/thought-bindings.ts';
 import { limitMarks } from './cache.ts';
-import { type Encoding, toolIds } from './encoding.ts';
+import type { Encoding } from './encoding.ts';
 import { newSchemaEffort } from './json-schema.ts';
 import { type Conversation, encodeMessages } from './messages.ts';
 import { traitsOf } from './models.ts';
@@ -38,7 +39,6 @@ export function encodeRequest({
     betas: new Set(quirks.betas),
     marked: [],
     schemas: newSchemaEffort(),
-    toolId: toolIds(),
   };
   const request = withoutParams(asked, encoding);
   const given = request.max_completion_tokens ?? request.max_tokens ?? null;
@@ -70,7 +70,7 @@ export function encodeRequest({
     path: pathOf(upstreamModel, request, quirks),
     headers: headersOf(request, encoding),
     payload,
-    body: JSON.stringify(payload),
+    body: stringifyExact(payload),
     choices: 1,
     dropped: [...encoding.dropped],
     ...readingOf(output, thoughts),

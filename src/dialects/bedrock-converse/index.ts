@@ -1,10 +1,14 @@
 import { awsEventStream } from '../../base/framing/aws-event-stream.ts';
 import { defineDialect } from '../dialect.ts';
+import { type Profile, profiles } from '../fit/index.ts';
 import { decodeError } from './errors.ts';
+import { traitsOf } from './model.ts';
 import { type ConverseQuirks, converseQuirks } from './quirks.ts';
 import { encodeRequest } from './request.ts';
 import { decodeResult } from './result.ts';
 import { streamDecoder } from './stream.ts';
+
+const mistral: Profile = { ...profiles.bedrock, ...profiles.shortIds };
 
 /**
  * The Converse API of Amazon Bedrock: one request shape for the models of many authors.
@@ -17,6 +21,7 @@ export const bedrockConverse = defineDialect<ConverseQuirks>({
   quirks: converseQuirks,
   // `maxTokens` limits reasoning and response together.
   counting: () => ({ reasoningBeside: false }),
+  profile: ({ family }, model) => (traitsOf(model, family).shortToolIds ? mistral : profiles.bedrock),
   encodeRequest,
   decodeResult,
   streamDecoder,

@@ -1,4 +1,3 @@
-import { JsonError, parseJson } from '../../base/json.ts';
 import { addAll, isObject, type Loose } from '../../base/values.ts';
 import type { ChatMessage } from '../../schema/chat/chat.ts';
 import type { AssistantMessage, ToolMessage } from '../../schema/chat/message.ts';
@@ -6,17 +5,11 @@ import type { CacheControl, ContentPart } from '../../schema/chat/part.ts';
 import { type CalledTools, calledTools } from '../shared/called-tools.ts';
 import { cutText, interleave, type PlacedBlock, type PlacedThought } from '../shared/interleave.ts';
 import { unsupported } from '../shared/unsupported.ts';
-import { contentText } from '../shared/values.ts';
+import { argumentsObject, contentText } from '../shared/values.ts';
 import { cachePoint, maxMarks } from './caching.ts';
 import type { ModelTraits } from './model.ts';
 import { blockOfPart, type PartContext } from './parts.ts';
 import { reasoningBlocks } from './reasoning-details.ts';
-
-/** The provider's own ids of tool calls by the caller's. */
-type ToolIds = (id: string) => string;
-
-/** The most characters that are read from the end of an id. */
-const mostLookedAt = 1_000;
 
 type Role = 'user' | 'assistant';
 
@@ -38,14 +31,10 @@ interface Encoding extends Conversation, PartContext {
   traits: ModelTraits;
   /** false: the request has no tools, and the provider would refuse blocks of tools. */
   hasTools: boolean;
-  ids: ToolIds;
   called: CalledTools;
   upstreamModel: string;
   dropped: Set<string>;
 }
-
-/** The most depth of arguments; deeper ones are passed on as text. */
-const maxDepth = 64;
 
 /** Fields that a message from an earlier response may have, and that the provider has no word for. */
 const unsent = ['name', 'audio', 'images', 'annotations'] as const;
@@ -70,7 +59,6 @@ export function encodeMessages(
     messages: [],
     traits,
     hasTools,
-    ids: toolIds(traits.shortToolIds),
     names: new Map(),
     takesS3,
     called: calledTools(),
@@ -178,7 +166,7 @@ function assistantBlocks(message: AssistantMessage, path: string, encoding: Enco
     encoding.called.note(call.id, name);
     // The provider takes no calls either where the request has no tools: the model reads them as text.
     if (!encoding.hasTools) blocks.push({ text: `[Called the tool ${name} with ${text || '{}'}]` });
-    else blocks.push({ toolUse: { toolUseId: encoding.ids(call.id), name, input: inputOf(text) } });
+    else blocks.push({ toolUse: { toolUseId: call.id, name, input: argumentsObject(text) } });
   }
   return blocks;
 }
@@ -218,21 +206,6 @@ function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== '';
 }
 
-/**
- * Returns the input as an object, which the provider takes. Models now and then write something else: the model then
- * sees its own text again.
- */
-function inputOf(text: string): Loose {
-  if (text.trim() === '') return {};
-  try {
-    const input = parseJson(text, maxDepth);
-    if (isObject(input)) return input;
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-  }
-  return { arguments: text };
-}
-
 function resultBlocks(message: ToolMessage, path: string, encoding: Encoding): Loose[] {
   const { tool_call_id: id, content: given } = message;
   const { cache_control: mark, ...unmarked } = message as Loose;
@@ -250,49 +223,10 @@ function resultBlocks(message: ToolMessage, path: string, encoding: Encoding): L
   } else {
     const failed = message.is_error === true || message.status === 'error' ? { status: 'error' } : {};
     const result = content.length > 0 ? content : [{ text: '(no output)' }];
-    blocks.push({ toolResult: { toolUseId: encoding.ids(id), content: result, ...failed } });
+    blocks.push({ toolResult: { toolUseId: id, content: result, ...failed } });
   }
   // A mark stands behind the result, not inside.
   const control = marks.findLast(isObject) ?? mark;
   pushMark(blocks, control, 'messages[].content[].cache_control', encoding);
   return blocks;
-}
-
-/**
- * Makes ids as the provider takes them: up to 64 letters, digits, `_` and `-`. A call keeps its id where that is one;
- * else it gets one that no other call has, and its result the same.
- * @param isShort  true: ids have nine letters and digits, which Mistral's models insist on
- */
-function toolIds(isShort: boolean): ToolIds {
-  const known = new Map<string, string>();
-  const taken = new Set<string>();
-  /** The next number to try, by the beginning of the id without a number. */
-  const numbers = new Map<string, number>();
-  return (id) => {
-    const before = known.get(id);
-    if (before !== undefined) return before;
-    const base = isShort ? shortId(id) : id.slice(0, 64).replace(/[^A-Za-z0-9_-]/g, '_') || 'call';
-    let own = base;
-    while (taken.has(own)) {
-      // Ids that differ only at their cut-off ends share a number: else each would try all numbers that the others have
-      // taken.
-      const shared = base.slice(0, isShort ? 3 : 48);
-      const number = numbers.get(shared) ?? 2;
-      numbers.set(shared, number + 1);
-      const suffix = isShort ? String(number) : `_${number}`;
-      own = base.slice(0, (isShort ? 9 : 64) - suffix.length) + suffix;
-    }
-    taken.add(own);
-    known.set(id, own);
-    return own;
-  };
-}
-
-/** Returns the last characters of an id, which differ most: ids often begin alike. */
-function shortId(id: string): string {
-  return id
-    .slice(-mostLookedAt)
-    .replace(/[^A-Za-z0-9]/g, '')
-    .slice(-9)
-    .padEnd(9, '0');
 }

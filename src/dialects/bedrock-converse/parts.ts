@@ -7,7 +7,6 @@ import { unsupported } from '../shared/unsupported.ts';
 const imageFormats = new Map([
   ['image/png', 'png'],
   ['image/jpeg', 'jpeg'],
-  ['image/jpg', 'jpeg'],
   ['image/gif', 'gif'],
   ['image/webp', 'webp'],
   ['jpg', 'jpeg'],

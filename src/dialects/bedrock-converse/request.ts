@@ -1,3 +1,4 @@
+import { stringifyExact } from '../../base/exact-json.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { DialectRequest, EncodedRequest, Reading } from '../dialect.ts';
@@ -6,6 +7,7 @@ import { isThought } from '../shared/interleave.ts';
 import { type BoundThoughts, bindingBeta, boundThoughts, dropsMismatches } from '../shared/thought-bindings.ts';
 import { type Conversation, encodeMessages, markEnd } from './messages.ts';
 import { type ModelTraits, traitsOf } from './model.ts';
+import { fitNeighbours } from './neighbours.ts';
 import { type OutputPlan, planOutput } from './output.ts';
 import type { ConverseQuirks } from './quirks.ts';
 import { planReasoning, type ReasoningPlan } from './reasoning.ts';
@@ -74,6 +76,7 @@ export function encodeRequest({
   );
   if (output.instruction !== null) conversation.system.push({ text: output.instruction });
   if (request.cache_control) markEnd(conversation, request.cache_control, traits, dropped);
+  fitNeighbours(conversation, dropped);
   const payload = payloadOf(request, traits, maxTokens, { conversation, reasoning, output, tools }, dropped);
   const hasThoughts = traits.bindsThoughts && conversation.messages.some(({ content }) => content.some(isThought));
   const thoughts = hasThoughts ? boundThoughts(whyDropThoughts?.() ?? null) : null;
@@ -87,7 +90,7 @@ export function encodeRequest({
       accept: isStream ? 'application/vnd.amazon.eventstream' : 'application/json',
     },
     payload,
-    body: JSON.stringify(payload),
+    body: stringifyExact(payload),
     choices: 1,
     dropped: [...dropped],
     reading: readingOf(traits, output, upstreamModel, thoughts),

@@ -1,4 +1,5 @@
 import { defineDialect } from '../dialect.ts';
+import { profiles } from '../fit/index.ts';
 import { decodeError } from './errors.ts';
 import { type CohereQuirks, cohereQuirks } from './quirks.ts';
 import { encodeRequest } from './request.ts';
@@ -14,6 +15,7 @@ export const cohereChat = defineDialect<CohereQuirks>({
   quirks: cohereQuirks,
   // Cohere honours `detail: "low"` of an image, but does not tell how many tokens that is.
   counting: ({ reasoningBeside }) => ({ reasoningBeside }),
+  profile: () => profiles.cohere,
   encodeRequest,
   decodeResult,
   streamDecoder,

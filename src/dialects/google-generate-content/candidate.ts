@@ -2,7 +2,7 @@ import { fromBase64, toBase64 } from '../../base/base64.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 import type { ReasoningDetail } from '../../schema/chat/chat.ts';
 import type { ChunkDelta, ChunkToolCall } from '../../schema/chat/chunk.ts';
-import type { ToolCallIds } from '../shared/values.ts';
+import { argumentsText, type ToolCallIds } from '../shared/values.ts';
 import { annotationsOf, type Grounding, noteGrounding } from './grounding.ts';
 import { addPieces, emptyObject, type PartialCall } from './partial-call.ts';
 import { imageId, reasoningFormat, signatureOf, textId } from './reasoning.ts';
@@ -143,13 +143,13 @@ function readCall(
   if (isNew) {
     closeCall(state, delta);
     if (name === reading.outputTool) {
-      addText(isObject(args) ? JSON.stringify(args) : '{}', null, state, delta);
+      addText(isObject(args) ? argumentsText(args) : '{}', null, state, delta);
       return;
     }
     const index = state.calls++;
     const id = reading.ids.take(call.id) ?? `${reading.ids.make(index)}${reading.suffix}`;
     const isWhole = willContinue !== true && partialArgs === undefined;
-    const text = isWhole ? JSON.stringify(isObject(args) ? args : {}) : '';
+    const text = isWhole ? argumentsText(isObject(args) ? args : {}) : '';
     addCall({ index, id, type: 'function', function: { name, arguments: text } }, delta);
     if (signature !== null) addSignature(id, signature, state, delta);
     if (isWhole) return;

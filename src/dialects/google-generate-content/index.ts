@@ -1,4 +1,5 @@
 import { defineDialect } from '../dialect.ts';
+import { profiles } from '../fit/index.ts';
 import { decodeError } from './errors.ts';
 import { type GoogleQuirks, googleQuirks } from './quirks.ts';
 import { encodeRequest } from './request/request.ts';
@@ -15,6 +16,7 @@ export const googleGenerateContent = defineDialect<GoogleQuirks>({
   // `maxOutputTokens` limits thoughts too.
   counting: () => ({ reasoningBeside: false }),
   mapsWebSearch: true,
+  profile: () => profiles.google,
   encodeRequest,
   decodeResult,
   streamDecoder,

@@ -1,5 +1,6 @@
 import { defineDialect } from '../dialect.ts';
 import { decodeError } from './errors.ts';
+import { profileOf } from './order.ts';
 import { unsupportedParameters } from './parameters.ts';
 import { type ChatQuirks, chatQuirks } from './quirks.ts';
 import { encodeRequest } from './request.ts';
@@ -14,6 +15,7 @@ export const openaiChat = defineDialect<ChatQuirks>({
   minMaxTokens: ({ minMaxTokens }) => minMaxTokens ?? 0,
   counting: ({ reasoningBeside, lowDetail, alwaysSearches }) => ({ reasoningBeside, lowDetail, alwaysSearches }),
   unsupportedParameters,
+  profile: profileOf,
   encodeRequest,
   decodeResult,
   streamDecoder,

@@ -27,6 +27,11 @@ export type CachePlace = (typeof cachePlaces)[number];
 export const addedMessageFields = ['annotations', 'images'] as const;
 export type AddedMessageField = (typeof addedMessageFields)[number];
 
+/** The order of messages that a provider accepts. */
+export const messageOrders = ['any', 'turns', 'bridged_turns'] as const;
+/** The ids of tool calls that a provider accepts. */
+export const callIdForms = ['up_to_40', 'any', 'nine'] as const;
+
 /** The differences that a provider that speaks plain chat completions may have. */
 export const chatQuirks = lazily(() =>
   z.strictObject({
@@ -71,6 +76,19 @@ export const chatQuirks = lazily(() =>
      * @default false
      */
     developerRole: z.boolean().optional(),
+    /**
+     * The order of messages that the provider accepts. `any`: instructions at any place, and roles in any order. `turns`:
+     * instructions are one message at the beginning, then a user and the assistant take turns, and messages that say
+     * nothing are left out. `bridged_turns`: the same, and a user does not speak right behind results of tools.
+     * @default `turns`, which every server accepts; `bridged_turns` for Mistral's models, by their names
+     */
+    messageOrder: z.enum(messageOrders).optional(),
+    /**
+     * The ids of tool calls that the provider accepts: up to 40 characters, any, or nine letters and digits. The gateway
+     * gives other calls an id of that form.
+     * @default `up_to_40`, which every server accepts; `nine` for Mistral's models, by their names
+     */
+    callIds: z.enum(callIdForms).optional(),
     /**
      * false: the provider refuses `stream_options`.
      * @default true

@@ -153,12 +153,21 @@ function encodeFormat({ jsonSchema }: ChatQuirks, payload: Loose): StructuredOut
   if (format === undefined || format.type === 'text') return null;
   if (format.type !== 'json_schema' || jsonSchema !== false) return 'native';
   payload.response_format = { type: 'json_object' };
-  const messages = payload.messages as readonly unknown[];
-  const instruction = { role: 'system', content: outputInstruction(format) };
-  // The instruction goes behind the caller's own, which stay at the beginning: the cached part begins there.
-  const at = messages.findIndex((message) => !isObject(message) || !isInstruction(message.role));
-  payload.messages = messages.toSpliced(at < 0 ? messages.length : at, 0, instruction);
+  payload.messages = withInstruction(payload.messages as readonly unknown[], outputInstruction(format) ?? '');
   return 'instruction';
+}
+
+/** Behind the caller's own instructions, which stay at the beginning: what is cached begins there. Servers want one message. */
+function withInstruction(messages: readonly unknown[], instruction: string): unknown[] {
+  const end = messages.findIndex((message) => !isObject(message) || !isInstruction(message.role));
+  const at = (end < 0 ? messages.length : end) - 1;
+  const last = messages[at];
+  if (!isObject(last)) return [{ role: 'system', content: instruction }, ...messages];
+  const content =
+    typeof last.content === 'string'
+      ? `${last.content}\n\n${instruction}`
+      : [...(last.content as unknown[]), { type: 'text', text: instruction }];
+  return messages.with(at, { ...last, content });
 }
 
 function isInstruction(role: unknown): boolean {

@@ -1,4 +1,5 @@
 import { defineDialect } from '../dialect.ts';
+import { profiles } from '../fit/index.ts';
 import { searchTurns } from '../shared/web-search-options.ts';
 import { decodeError } from './errors.ts';
 import { leastMaxTokens, type ResponsesQuirks, responsesQuirks } from './quirks.ts';
@@ -18,6 +19,7 @@ export const openaiResponses = defineDialect<ResponsesQuirks>({
   counting: ({ reasoningBeside = false, lowDetail }) => ({ reasoningBeside, lowDetail, searchTurns }),
   format: 'responses',
   mapsWebSearch: true,
+  profile: () => profiles.responses,
   encodeRequest,
   decodeResult,
   streamDecoder,

@@ -1,3 +1,4 @@
+import { stringifyExact } from '../../base/exact-json.ts';
 import { isObject, type Loose, without } from '../../base/values.ts';
 import type { Native } from '../../call/native.ts';
 import type { ChatRequest, ResponseFormat } from '../../schema/chat/chat.ts';
@@ -83,7 +84,7 @@ export function encodeRequest(input: DialectRequest<ResponsesQuirks>): EncodedRe
       accept: asked.stream === true ? 'text/event-stream' : 'application/json',
     },
     payload,
-    body: JSON.stringify(payload),
+    body: stringifyExact(payload),
     choices: 1,
     dropped: dropped.list(),
     ...(native === null ? {} : { reading: { outputItems: true } }),

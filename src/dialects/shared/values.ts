@@ -1,6 +1,8 @@
+import { parseExact, RawJson } from '../../base/exact-json.ts';
 import { UpstreamError } from '../../base/http/upstream-error.ts';
+import { JsonError } from '../../base/json.ts';
 import { cleanText } from '../../base/text/clean-text.ts';
-import { isObject } from '../../base/values.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 
 /** Fields that only the gateway sets in a response or event: a provider must not speak in its name. */
 export const ours: readonly string[] = ['error', 'provider', 'service_metadata', 'debug', 'user_id'];
@@ -24,10 +26,34 @@ export function contentText(content: unknown): string | null {
   return text;
 }
 
+/** Returns the arguments of a call as text: a provider may send an object. */
 export function argumentsText(value: unknown): string {
   if (typeof value === 'string') return value;
+  if (value instanceof RawJson) return value.text;
   return value === null || value === undefined ? '' : JSON.stringify(value);
 }
+
+/** Arguments that nest deeper are shown to the model as a text. */
+const deepestArguments = 64;
+
+/**
+ * The arguments of a call for a provider that takes an object, with the digits of their numbers. Arguments that are none,
+ * since the model broke off, are kept as a text in one.
+ * @param key  of that text
+ */
+export function argumentsObject(text: string, key = 'arguments'): Loose | RawJson {
+  if (text.trim() === '') return {};
+  try {
+    const read = parseExact(text, deepestArguments);
+    if (read !== null) return read;
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error;
+  }
+  return { [key]: text };
+}
+
+/** The fields in which providers send arguments as an object. */
+export const argumentFields: ReadonlySet<string> = new Set(['arguments', 'args', 'input']);
 
 /** The ids of the tool calls of one response. */
 export interface ToolCallIds {

@@ -7,6 +7,7 @@ import type { Call } from '../../call/call.ts';
 import type { Target } from '../../call/plan.ts';
 import { factsOf, withFacts } from '../../catalog/model-facts/index.ts';
 import type { EncodedRequest } from '../../dialects/dialect.ts';
+import { encodeFitted } from '../../dialects/fit/index.ts';
 import type { Credential, Provider } from '../../providers/provider.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { ThoughtDropReason } from '../../schema/chat/envelope.ts';
@@ -86,7 +87,7 @@ export async function attempt(
     }
     const { native, headers } = call.ask;
     const { request: planned, dropped } = fittedRequest(call.ask.request, target, provider);
-    let encoded = provider.dialect.encodeRequest({
+    let encoded = encodeFitted(provider.dialect, {
       request: planned,
       native,
       upstreamModel: target.endpoint.upstreamModel,

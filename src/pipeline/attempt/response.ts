@@ -1,9 +1,12 @@
+import { keepExact } from '../../base/exact-json.ts';
 import { peek } from '../../base/framing/peek.ts';
 import type { UpstreamError } from '../../base/http/upstream-error.ts';
 import { JsonError, parseJson } from '../../base/json.ts';
 import type { Redactor } from '../../base/secrets.ts';
 import { cleanText } from '../../base/text/clean-text.ts';
 import type { DecodedResult, StreamPart } from '../../dialects/dialect.ts';
+import { resultWithOwnNames } from '../../dialects/fit/index.ts';
+import { argumentFields } from '../../dialects/shared/values.ts';
 import { toChunks } from '../../formats/chunks.ts';
 import type { ChatResult, Usage } from '../../schema/chat/chat.ts';
 import { readText, readTextBounded, textAtHand } from '../../transport/send.ts';
@@ -31,6 +34,8 @@ export interface OpenStream {
   watchdog: Watchdog;
   /** The number of choices that the request asks for. */
   expectedChoices: number;
+  /** true: names of tools in the upstream's bytes are not the caller's own. */
+  hasOtherNames: boolean;
   /** Takes out keys, which must not reach the client, if the upstream repeats them. */
   redactor: Redactor;
   /** Lets go of the upstream: closes the socket unless the stream was read to its end. Safe to call more than once. */
@@ -134,6 +139,7 @@ async function openStream(
       first: partsOf(result, usage),
       watchdog,
       expectedChoices: result.choices.length,
+      hasOtherNames: false,
       redactor,
       close: () => undefined,
     };
@@ -145,7 +151,8 @@ async function openStream(
     release();
     source.cancel();
   };
-  return { kind: 'stream', events, first, watchdog, expectedChoices: encoded.choices, redactor, close };
+  const hasOtherNames = encoded.reading?.ownNames !== undefined;
+  return { kind: 'stream', events, first, watchdog, expectedChoices: encoded.choices, hasOtherNames, redactor, close };
 }
 
 function partsOf(result: ChatResult, usage: Usage | null): StreamPart[] {
@@ -156,11 +163,9 @@ function partsOf(result: ChatResult, usage: Usage | null): StreamPart[] {
 }
 
 function decodeBody({ settings, provider, redactor, encoded }: AttemptContext, text: string): DecodedResult {
-  const decoded = provider.dialect.decodeResult(
-    parseBody(text, settings.limits.depth),
-    provider.quirks,
-    encoded.reading,
-  );
+  const body = parseBody(text, settings.limits.depth);
+  const { reading } = encoded;
+  const decoded = resultWithOwnNames(provider.dialect.decodeResult(body, provider.quirks, reading), reading?.ownNames);
   withoutJoinedSecrets(decoded.result, redactor);
   return decoded;
 }
@@ -170,7 +175,9 @@ function parseBody(text: string, maxDepth: number): unknown {
   if (start === '') throw badStream('The provider responded with an empty body.');
   if (start.startsWith('<')) throw badStream('The provider responded with a page of HTML instead of JSON.');
   try {
-    return parseJson(text, maxDepth);
+    const body = parseJson(text, maxDepth);
+    keepExact(body, text, argumentFields);
+    return body;
   } catch (error) {
     if (error instanceof JsonError) throw badStream(`The provider responded with a body that is ${error.message}.`);
     throw error;

@@ -3,6 +3,7 @@ import { type FrameEvent, type Framer, FramingError } from '../../base/framing/f
 import { UpstreamError } from '../../base/http/upstream-error.ts';
 import type { Redactor } from '../../base/secrets.ts';
 import type { Reading, StreamDecoder, StreamPart } from '../../dialects/dialect.ts';
+import { withOwnNames } from '../../dialects/fit/index.ts';
 import { largestUsage } from '../../dialects/shared/largest-usage.ts';
 import { chunkFolder } from '../../formats/chunks.ts';
 import type { Provider } from '../../providers/provider.ts';
@@ -28,7 +29,7 @@ export function eventReader(
   return {
     source,
     framer: provider.dialect.framing.framer(limits.eventBytes),
-    decoder: provider.dialect.streamDecoder(provider.quirks, reading),
+    decoder: withOwnNames(provider.dialect.streamDecoder(provider.quirks, reading), reading?.ownNames),
     provider,
   };
 }

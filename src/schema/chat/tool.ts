@@ -11,8 +11,8 @@ export const functionToolSchema = lazily(() =>
     type: z.literal('function'),
     /** The function. */
     function: z.looseObject({
-      /** Name of the function. */
-      name: textUpTo(64),
+      /** Name of the function: a provider that takes shorter ones is given one of its own form. */
+      name: textUpTo(256),
       /** Description of the function, for the model. */
       description: optionalText(),
       /** JSON Schema of the arguments. */

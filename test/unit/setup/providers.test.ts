@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { Dialect } from '../../../src/dialects/dialect.ts';
+import { profiles } from '../../../src/dialects/fit/index.ts';
 import { dialects } from '../../../src/dialects/index.ts';
 import { openaiChat } from '../../../src/dialects/openai-chat/index.ts';
 import { builtInProviders } from '../../../src/providers/index.ts';
@@ -35,6 +36,7 @@ const strange: Dialect<{ isStrange?: boolean }> = {
   minMaxTokens: () => 0,
   unsupportedParameters: () => [],
   counting: () => ({}),
+  profile: () => profiles.freeChat,
   encodeRequest: ({ request, upstreamModel }) => openaiChat.encodeRequest({ request, upstreamModel, quirks: {} }),
   decodeResult: (body) => openaiChat.decodeResult(body, {}),
   streamDecoder: () => openaiChat.streamDecoder({}),

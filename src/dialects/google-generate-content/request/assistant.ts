@@ -1,16 +1,12 @@
-import { JsonError, parseJson } from '../../../base/json.ts';
-import { isObject, type Loose } from '../../../base/values.ts';
+import type { Loose } from '../../../base/values.ts';
 import type { AssistantMessage, ToolCall } from '../../../schema/chat/chat.ts';
 import { readDataUrl } from '../../shared/data-url.ts';
-import { contentText } from '../../shared/values.ts';
+import { argumentsObject, contentText } from '../../shared/values.ts';
 import { isGemini3, type ModelFamily } from '../model-family.ts';
 import type { GoogleQuirks } from '../quirks.ts';
 import { type EarlierReasoning, earlierReasoning, imageId, textParts } from '../reasoning.ts';
 import type { Drop } from './generation-config.ts';
 import { encodePart } from './media.ts';
-
-/** The most depth of arguments; deeper ones are sent as text. */
-const maxDepth = 64;
 
 /**
  * Gemini 3 refuses a call without a signature. This one stands for calls that another model made.
@@ -42,8 +38,7 @@ export function encodeAssistant(
     if (at === 0 && isUnsigned) part.thoughtSignature = noSignature;
     parts.push(part);
   });
-  // Google refuses a content without parts, but takes an empty text.
-  return parts.length === 0 ? [{ text: '' }] : parts;
+  return parts;
 }
 
 function encodeContent(
@@ -65,20 +60,5 @@ function signed(part: Loose, { signatures }: EarlierReasoning, id: string): Loos
 }
 
 function encodeCall({ id, function: { name, arguments: text } }: ToolCall, { callIds }: GoogleQuirks): Loose {
-  return { ...(callIds === false ? {} : { id }), name, args: argumentsOf(text) };
-}
-
-/**
- * Returns the arguments as an object, which Google takes. A text that is no object is passed on as it is, so that the
- * model can see its mistake.
- */
-function argumentsOf(text: string): Loose {
-  if (text.trim() === '') return {};
-  try {
-    const value = parseJson(text, maxDepth);
-    if (isObject(value)) return value;
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error;
-  }
-  return { arguments: text };
+  return { ...(callIds === false ? {} : { id }), name, args: argumentsObject(text) };
 }

@@ -50,11 +50,13 @@ export function encodeMessages(
   /** The names of tools, by the id of the call. Some servers use an id again in a later turn. */
   const called = calledTools();
   const add = (role: Content['role'], parts: Loose[]) => {
+    // Neither a content without parts is taken, nor an empty text.
+    if (parts.length === 0) return;
     const last = contents.at(-1);
     if (last?.role === role) addAll(last.parts, parts);
     else contents.push({ role, parts });
   };
-  for (const { message, at } of inOrderOfCalls(messages)) {
+  for (const [at, message] of messages.entries()) {
     const path = `messages[${at}]`;
     dropOthers(message, messageFields, 'messages[]', drop);
     switch (message.role) {
@@ -74,28 +76,11 @@ export function encodeMessages(
     }
   }
   if (instruction !== null) system.push({ text: instruction });
+  if (system.length === 0 && contents.length === 0) throw unsupported('messages', 'a message that is not empty');
   return withSystem(system, contents, family);
 }
 
-/** Returns results in a row in the order of their calls, which a provider that takes no ids needs. */
-function inOrderOfCalls(messages: readonly ChatMessage[]): { message: ChatMessage; at: number }[] {
-  const ordered = messages.map((message, at) => ({ message, at }));
-  let places = new Map<string, number>();
-  for (let from = 0; from < ordered.length; from++) {
-    const { message } = ordered[from] as (typeof ordered)[number];
-    if (message.role === 'assistant') places = new Map(message.tool_calls?.map(({ id }, place) => [id, place]));
-    if (message.role !== 'tool') continue;
-    let to = from;
-    while (messages[to]?.role === 'tool') to++;
-    const place = ({ message: one }: (typeof ordered)[number]) =>
-      places.get((one as ToolMessage).tool_call_id) ?? places.size;
-    ordered.splice(from, to - from, ...ordered.slice(from, to).sort((a, b) => place(a) - place(b)));
-    from = to - 1;
-  }
-  return ordered;
-}
-
-/** Adds the system instruction. Gemma takes none, and no model takes a request without contents. */
+/** Gemma takes no system instruction, and no model takes a request without contents. */
 function withSystem(system: Loose[], contents: Content[], { isGemma }: ModelFamily): EncodedMessages {
   if (system.length === 0) return { contents };
   const [first, ...others] = contents;
@@ -111,10 +96,10 @@ function encodeTexts(
   quirks: GoogleQuirks,
   drop: Drop,
 ): Loose[] {
-  if (typeof content === 'string') return [{ text: content }];
-  return content.length === 0
-    ? [{ text: '' }]
-    : content.map((part, at) => encodePart(part, `${path}.content[${at}]`, quirks, drop));
+  if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
+  return content.flatMap((part, at) =>
+    part.type === 'text' && part.text === '' ? [] : [encodePart(part, `${path}.content[${at}]`, quirks, drop)],
+  );
 }
 
 /** Encodes a result with the name of its function, which the caller's message does not have: it refers to the call. */

@@ -1,3 +1,4 @@
+import { stringifyExact } from '../../../base/exact-json.ts';
 import type { Loose } from '../../../base/values.ts';
 import type { ChatRequest } from '../../../schema/chat/chat.ts';
 import type { DialectRequest, EncodedRequest } from '../../dialect.ts';
@@ -74,7 +75,7 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
       ...tierHeaders,
     },
     payload,
-    body: JSON.stringify(payload),
+    body: stringifyExact(payload),
     choices: choicesOf(taken),
     dropped: [...dropped],
     ...(format.tool === null ? {} : { reading: { outputTool: format.tool.name as string } }),

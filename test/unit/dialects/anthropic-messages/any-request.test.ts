@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
+import { anthropicMessages } from '../../../../src/dialects/anthropic-messages/index.ts';
 import type { MessagesQuirks } from '../../../../src/dialects/anthropic-messages/quirks.ts';
-import { encodeRequest } from '../../../../src/dialects/anthropic-messages/request.ts';
 import type { EncodedRequest } from '../../../../src/dialects/dialect.ts';
+import { encodeFitted } from '../../../../src/dialects/fit/index.ts';
 import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 import { chatRequest } from '../../schema/arbitrary.ts';
 
@@ -71,7 +72,7 @@ it('of any shape becomes a body that Anthropic can read, or an error that names 
       const request = given as unknown as ChatRequest;
       let encoded: EncodedRequest;
       try {
-        encoded = encodeRequest({ request, upstreamModel, quirks: taken });
+        encoded = encodeFitted(anthropicMessages, { request, upstreamModel, quirks: taken });
       } catch (error) {
         if (!(error instanceof UpstreamError)) throw error;
         expect(error).toMatchObject({ status: 400, message: expect.stringMatching(/^(?:messages|tools|tool_choice)/) });

@@ -1,5 +1,7 @@
+import { anthropicMessages } from '../../../../src/dialects/anthropic-messages/index.ts';
 import type { MessagesQuirks } from '../../../../src/dialects/anthropic-messages/quirks.ts';
-import { encodeRequest } from '../../../../src/dialects/anthropic-messages/request.ts';
+import type { EncodedRequest } from '../../../../src/dialects/dialect.ts';
+import { encodeFitted } from '../../../../src/dialects/fit/index.ts';
 import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 
 export const ask = { role: 'user' as const, content: 'Hi' };
@@ -10,11 +12,17 @@ export const lookTool = {
 
 /** What becomes of a request; a short question where it has no messages. */
 export function encode(request: object, upstreamModel = 'claude-sonnet-4-5', quirks: MessagesQuirks = {}) {
-  const encoded = encodeRequest({
-    request: { messages: [ask], ...request } as unknown as ChatRequest,
-    upstreamModel,
-    quirks,
-  });
+  const asked = { messages: [ask], ...request } as unknown as ChatRequest;
+  return shown(anthropicMessages.encodeRequest({ request: asked, upstreamModel, quirks }));
+}
+
+/** The same behind the stage that fits a request to the provider. */
+export function encodeAsSent(request: object, upstreamModel = 'claude-sonnet-4-5', quirks: MessagesQuirks = {}) {
+  const asked = { messages: [ask], ...request } as unknown as ChatRequest;
+  return shown(encodeFitted(anthropicMessages, { request: asked, upstreamModel, quirks }));
+}
+
+function shown(encoded: EncodedRequest) {
   return { ...encoded, payload: encoded.payload as Payload, dropped: [...encoded.dropped].sort() };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ask, encode, lookTool } from './encode.ts';
+import { ask, encode, encodeAsSent, lookTool } from './encode.ts';
 
 const format = 'anthropic-claude-v1';
 const call = (id: string, text = '{}') => ({
@@ -75,13 +75,17 @@ describe('messages', () => {
   });
   it('give ids that Anthropic takes, the same to a call and its result', () => {
     const ids = ['functions.look:0', 'functions_look_0', '', 'call_ü'];
-    const turns = turnsOf([
-      ask,
-      { role: 'assistant', tool_calls: ids.map((id) => call(id)) },
-      ...ids.map((id) => ({ role: 'tool', tool_call_id: id, content: 'x' })),
-    ]);
+    const { messages: turns } = encodeAsSent({
+      messages: [
+        ask,
+        { role: 'assistant', tool_calls: ids.map((id) => call(id)) },
+        ...ids.map((id) => ({ role: 'tool', tool_call_id: id, content: 'x' })),
+      ],
+    }).payload;
     const called = turns[1]?.content.map(({ id }) => id);
-    expect(called).toEqual(['functions_look_0', 'functions_look_0_2', 'call', 'call__']);
+    const made = (start: string) => expect.stringMatching(new RegExp(`^${start}_[a-z0-9]{8}$`));
+    expect(called).toEqual([made('functions_look_0'), 'functions_look_0', made(''), made('call__')]);
+    expect(new Set(called).size).toBe(4);
     expect(turns[2]?.content.map(({ tool_use_id: id }) => id)).toEqual(called);
   });
   it.each<[string, object]>([
@@ -168,6 +172,7 @@ describe('messages', () => {
 describe('parts', () => {
   const partsOf = (content: object[], quirks = {}) =>
     encode({ messages: [{ role: 'user', content }] }, undefined, quirks);
+  const sentParts = (content: object[]) => encodeAsSent({ messages: [{ role: 'user', content }] });
   const file = (data: object) => ({ type: 'file', file: data });
   const image = (url: string) => ({ type: 'image_url', image_url: { url } });
   it.each<[string, object, RegExp]>([
@@ -183,7 +188,7 @@ describe('parts', () => {
     expect(() => partsOf([{ type: 'text', text: 'See:' }, part])).toThrow(/^messages\[0\]\.content\[1\]/);
   });
   it('are texts, pictures and files of the provider', () => {
-    const { payload, headers } = partsOf([
+    const { payload, headers } = sentParts([
       file({ filename: 'a.csv', file_data: `data:text/csv;base64,${btoa('a,b')}` }),
       file({ file_data: 'data:image/jpg;base64,AAAA' }),
       file({ file_id: 'file_1' }),

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bedrockConverse } from '../../../../src/dialects/bedrock-converse/index.ts';
 import type { ConverseQuirks } from '../../../../src/dialects/bedrock-converse/quirks.ts';
+import { encodeFitted } from '../../../../src/dialects/fit/index.ts';
 import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 
 const claude = 'anthropic.claude-sonnet-4-5-20250929-v1:0';
@@ -8,6 +9,11 @@ const ask = { role: 'user' as const, content: 'Hello' };
 
 function encode(request: Partial<ChatRequest>, upstreamModel = claude, quirks: ConverseQuirks = {}) {
   return bedrockConverse.encodeRequest({ request: { messages: [ask], ...request }, upstreamModel, quirks });
+}
+
+/** The same behind the stage that fits a request to the provider. */
+function encodeAsSent(request: Partial<ChatRequest>, upstreamModel = claude) {
+  return encodeFitted(bedrockConverse, { request: { messages: [ask], ...request }, upstreamModel, quirks: {} });
 }
 
 function additional(request: Partial<ChatRequest>, model: string, quirks: ConverseQuirks = {}) {
@@ -20,6 +26,46 @@ const called = (id: string, name = 'look') => ({
   role: 'assistant' as const,
   content: null,
   tool_calls: [{ id, type: 'function' as const, function: { name, arguments: '{"q":1}' } }],
+});
+
+describe('a block is taken beside its neighbours:', () => {
+  const file = (type: string) => ({
+    type: 'file' as const,
+    file: { filename: 'a', file_data: `data:${type};base64,AAAA` },
+  });
+  const marked = { cache_control: { type: 'ephemeral' as const } };
+  const kinds = (content: object[]) => {
+    const { payload } = encode({ messages: [{ role: 'user', content: content as never }] });
+    return (payload.messages as { content: object[] }[])[0]?.content.map((block) => Object.keys(block)[0]);
+  };
+  it.each<[string, object[], string[]]>([
+    ['a document alone has a text', [file('application/pdf')], ['document', 'text']],
+    ['a document beside a text has no other', [file('text/csv'), { type: 'text', text: 'a' }], ['document', 'text']],
+    [
+      'a mark does not stand right behind a document',
+      [
+        { type: 'text', text: 'a' },
+        { ...file('text/csv'), ...marked },
+      ],
+      ['text', 'document', 'text', 'cachePoint'],
+    ],
+    ['a mark behind a document alone', [{ ...file('text/csv'), ...marked }], ['document', 'text', 'cachePoint']],
+    [
+      'a mark behind a text stays',
+      [file('text/csv'), { type: 'text', text: 'a', ...marked }],
+      ['document', 'text', 'cachePoint'],
+    ],
+  ])('%s', (_, content, blocks) => {
+    expect(kinds(content)).toEqual(blocks);
+  });
+  it('the mark of the request is behind a text too', () => {
+    const { payload } = encode({ messages: [{ role: 'user', content: [file('text/html')] }], ...marked });
+    expect((payload.messages as { content: object[] }[])[0]?.content.map((block) => Object.keys(block)[0])).toEqual([
+      'document',
+      'text',
+      'cachePoint',
+    ]);
+  });
 });
 
 describe('the path', () => {
@@ -204,7 +250,7 @@ describe('tools', () => {
   it('get other ids where Converse does not take those of the caller, the same for call and result', () => {
     const ids = ['functions.look:0', 'functions.look 0', 'x'.repeat(80), `${'x'.repeat(80)}y`, 'fine-1_a'];
     const messages = ids.flatMap((id) => [called(id), { role: 'tool' as const, tool_call_id: id, content: 'ok' }]);
-    const { payload } = encode({ messages: [ask, ...messages], tools: [tool('look')] });
+    const { payload } = encodeAsSent({ messages: [ask, ...messages], tools: [tool('look')] });
     const blocks = (payload.messages as { content: Record<string, { toolUseId: string }>[] }[]).flatMap(
       (one) => one.content,
     );
@@ -221,13 +267,12 @@ describe('tools', () => {
       called(id),
       { role: 'tool' as const, tool_call_id: id, content: 'ok' },
     ]);
-    const { body } = encode({ messages: [ask, ...messages], tools: [tool('look')] }, 'mistral.mistral-large-2407-v1:0');
-    expect([...body.matchAll(/"toolUseId":"(\w+)"/g)].map(([, id]) => id)).toEqual([
-      'call10000',
-      'call10000',
-      'call20000',
-      'call20000',
-    ]);
+    const { body } = encodeAsSent(
+      { messages: [ask, ...messages], tools: [tool('look')] },
+      'mistral.mistral-large-2407-v1:0',
+    );
+    const [one, ofOne, two, ofTwo] = [...body.matchAll(/"toolUseId":"([A-Za-z0-9]{9})"/g)].map(([, id]) => id);
+    expect([ofOne, ofTwo, one === two]).toEqual([one, two, false]);
   });
 
   it('that failed say so, and one without output has some', () => {

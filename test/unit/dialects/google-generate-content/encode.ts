@@ -1,5 +1,6 @@
 import { expect } from 'vitest';
 import type { EncodedRequest } from '../../../../src/dialects/dialect.ts';
+import { encodeFitted } from '../../../../src/dialects/fit/index.ts';
 import { googleGenerateContent } from '../../../../src/dialects/google-generate-content/index.ts';
 import type { GoogleQuirks } from '../../../../src/dialects/google-generate-content/quirks.ts';
 import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
@@ -13,6 +14,15 @@ export function encode(
   quirks: GoogleQuirks = {},
 ): EncodedRequest {
   return googleGenerateContent.encodeRequest({ request: { messages: [ask], ...request }, upstreamModel, quirks });
+}
+
+/** The same behind the stage that fits a request to the provider. */
+export function encodeAsSent(
+  request: Partial<ChatRequest>,
+  upstreamModel = 'gemini-2.5-flash',
+  quirks: GoogleQuirks = {},
+): EncodedRequest {
+  return encodeFitted(googleGenerateContent, { request: { messages: [ask], ...request }, upstreamModel, quirks });
 }
 
 export function partsOf({ payload }: EncodedRequest, at: number): unknown[] | undefined {

@@ -75,7 +75,7 @@ export const golden: Record<DialectRequestName, Golden> = {
   },
   'an empty assistant message': {
     payload: {
-      contents: [asked, { role: 'model', parts: [{ text: '' }] }, { role: 'user', parts: [{ text: 'Go on.' }] }],
+      contents: [{ role: 'user', parts: [...asked.parts, { text: 'Go on.' }] }],
     },
   },
   'text parts': { payload: user({ text: 'One.' }, { text: 'Two.' }) },

@@ -127,7 +127,7 @@ describe('the body for a provider with quirks', () => {
     const request = { ...dialectRequests['JSON of a schema'], messages: dialectRequests['a system message'].messages };
     const sent = encoded(request as ChatRequest, { jsonSchema: false });
     expect(sent.structuredOutput).toBe('instruction');
-    expect((sent.payload.messages as { role: string }[]).map(({ role }) => role)).toEqual(['system', 'system', 'user']);
+    expect((sent.payload.messages as { role: string }[]).map(({ role }) => role)).toEqual(['system', 'user']);
     expect(encoded(dialectRequests['JSON of any shape'] as ChatRequest, { jsonSchema: false }).structuredOutput).toBe(
       'native',
     );

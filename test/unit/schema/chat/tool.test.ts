@@ -16,7 +16,7 @@ const anyTool =
 describe('tools', () => {
   it.each<[string, object]>([
     ['a function by its name alone', named('f')],
-    ['a name of 64 characters', named('f'.repeat(64))],
+    ['a name of 256 characters', named('f'.repeat(256))],
     ['a whole function', named('f', { description: 'd', parameters: { type: 'object' }, strict: true })],
     ['null strict', named('f', { strict: null })],
     ['unknown fields at either level', { ...named('f', { own: 1 }), own: [2] }],
@@ -58,7 +58,7 @@ describe('tools', () => {
     ['a server tool with blanks', { type: 'service:a b' }, '.type', anyTool],
     ['no function', { type: 'function' }, '.function', 'expected object'],
     ['no name', { type: 'function', function: {} }, '.function.name', 'expected string'],
-    ['a name of 65 characters', named('f'.repeat(65)), '.function.name', 'expected at most 64 characters'],
+    ['a name of 257 characters', named('f'.repeat(257)), '.function.name', 'expected at most 256 characters'],
     ['a description that is no string', named('f', { description: 1 }), '.function.description', 'expected string'],
     ['parameters as a string', named('f', { parameters: '{}' }), '.function.parameters', 'expected object'],
     ['parameters as a list', named('f', { parameters: [] }), '.function.parameters', 'expected object'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { GoogleQuirks } from '../../../../../src/dialects/google-generate-content/quirks.ts';
-import { ask, encode, failure, partsOf, refusal } from '../encode.ts';
+import { ask, encode, encodeAsSent, failure, partsOf, refusal } from '../encode.ts';
 
 describe('google-generate-content, media', () => {
   const withPart = (part: object, quirks: GoogleQuirks = {}) =>
@@ -133,7 +133,7 @@ describe('google-generate-content, earlier responses', () => {
     const calls = ['a', 'b'].map((id) => ({ ...call, id }));
     const results = ['b', 'a'].map((id) => ({ role: 'tool' as const, tool_call_id: id, content: `of ${id}` }));
     const messages = [ask, { role: 'assistant' as const, tool_calls: calls }, ...results];
-    const encoded = encode({ messages }, undefined, { callIds: false });
+    const encoded = encodeAsSent({ messages }, undefined, { callIds: false });
     const plain = { functionCall: { name: 'look', args: {} } };
     expect(partsOf(encoded, 1)).toEqual([plain, plain]);
     expect(partsOf(encoded, 2)).toEqual(

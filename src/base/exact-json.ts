@@ -1,0 +1,164 @@
+import { parseJson, stringEnd } from './json.ts';
+import { isObject, type Loose } from './values.ts';
+
+/** The texts of `RawJson` that were met while a value is written as JSON; null: nobody splices them in. */
+let spliced: { texts: string[]; mark: string } | null = null;
+
+/**
+ * A JSON object as its text: JavaScript has no numbers for `12345678901234567890` and `1.0`. Written by `stringifyExact`
+ * it is that text; written by `JSON.stringify`, what JavaScript makes of it.
+ */
+export class RawJson {
+  /** The text, which is valid JSON. */
+  readonly text: string;
+  readonly #value: Loose;
+
+  constructor(text: string, value: Loose) {
+    this.text = text;
+    this.#value = value;
+  }
+
+  toJSON(): unknown {
+    if (spliced === null) return this.#value;
+    spliced.texts.push(this.text);
+    return spliced.mark;
+  }
+}
+
+/**
+ * Reads a JSON object, whose numbers keep their digits.
+ * @returns the object; its text, where JavaScript would write other numbers; null for other values
+ * @throws JsonError for what is no JSON, or nests too deep
+ */
+export function parseExact(text: string, maxDepth: number): Loose | RawJson | null {
+  const value = parseJson(text, maxDepth);
+  if (!isObject(value)) return null;
+  return hasOtherNumbers(text) ? new RawJson(text, value) : value;
+}
+
+/** `JSON.stringify`, with the texts of `RawJson` as they are. */
+export function stringifyExact(value: object): string {
+  const before = spliced;
+  try {
+    for (let attempt = 0; ; attempt++) {
+      const texts: string[] = [];
+      const mark = `raw JSON ${attempt}`;
+      spliced = { texts, mark };
+      const written = JSON.stringify(value);
+      if (texts.length === 0) return written;
+      const pieces = written.split(`"${mark}"`);
+      // A text of the caller that is the mark itself would be taken for one: then another mark is tried.
+      if (pieces.length !== texts.length + 1) continue;
+      return pieces.map((piece, at) => piece + (texts[at] ?? '')).join('');
+    }
+  } finally {
+    spliced = before;
+  }
+}
+
+/** Most texts hold no number of such a form, in which JavaScript may write another. */
+const mayDiffer = /\d{16}|\d\.\d|\d[eE]|-0/;
+
+/** Tells whether JavaScript would write a number of a JSON text in another way. */
+export function hasOtherNumbers(text: string): boolean {
+  if (!mayDiffer.test(text)) return false;
+  for (let at = 0; at < text.length; ) {
+    const quote = text.indexOf('"', at);
+    const end = quote < 0 ? text.length : quote;
+    for (const [token] of text.slice(at, end).matchAll(/-?\d[\d.eE+-]*/g))
+      if (String(Number(token)) !== token) return true;
+    at = quote < 0 ? end : stringEnd(text, quote + 1) + 1;
+    // No quote closes the string.
+    if (at === 0) return false;
+  }
+  return false;
+}
+
+/**
+ * Puts `RawJson` in the place of objects under some keys, where JavaScript would write their numbers in another way.
+ * @param value   what `source` was parsed to; changed
+ * @param source  valid JSON
+ * @param keys    names of fields
+ */
+export function keepExact(value: unknown, source: string, keys: ReadonlySet<string>): void {
+  let mayHold = false;
+  for (const key of keys) mayHold ||= source.includes(`"${key}"`);
+  if (mayHold && hasOtherNumbers(source)) new Keeper(source, keys).keep(value);
+}
+
+class Keeper {
+  readonly #source: string;
+  readonly #keys: ReadonlySet<string>;
+  #at = 0;
+
+  constructor(source: string, keys: ReadonlySet<string>) {
+    this.#source = source;
+    this.#keys = keys;
+  }
+
+  keep(value: unknown): void {
+    const sign = this.#sign();
+    if (sign === '{') this.#keepFields(isObject(value) ? value : {});
+    else if (sign === '[') this.#keepItems(Array.isArray(value) ? value : []);
+    else this.#skip();
+  }
+
+  #keepFields(holder: Loose): void {
+    this.#at++;
+    while (this.#sign() !== '}') {
+      const start = this.#at;
+      this.#skip();
+      const key = JSON.parse(this.#source.slice(start, this.#at)) as string;
+      this.#sign();
+      // The colon.
+      this.#at++;
+      this.#sign();
+      this.#keepField(holder, key);
+      if (this.#sign() === ',') this.#at++;
+    }
+    this.#at++;
+  }
+
+  #keepField(holder: Loose, key: string): void {
+    const value = Object.hasOwn(holder, key) ? holder[key] : undefined;
+    if (!this.#keys.has(key) || this.#sign() !== '{') {
+      this.keep(value);
+      return;
+    }
+    const start = this.#at;
+    this.#skip();
+    const text = this.#source.slice(start, this.#at);
+    if (isObject(value) && hasOtherNumbers(text)) holder[key] = new RawJson(text, value);
+  }
+
+  #keepItems(items: readonly unknown[]): void {
+    this.#at++;
+    for (let index = 0; this.#sign() !== ']'; index++) {
+      this.keep(items[index]);
+      if (this.#sign() === ',') this.#at++;
+    }
+    this.#at++;
+  }
+
+  /** Goes to the next sign that is no white space. */
+  #sign(): string {
+    while (/\s/.test(this.#source[this.#at] ?? '')) this.#at++;
+    const sign = this.#source[this.#at];
+    if (sign === undefined) throw new RangeError('The JSON ends in a value');
+    return sign;
+  }
+
+  /** Goes behind a value. */
+  #skip(): void {
+    const token = /[[\]{}"]|[^\s,:[\]{}"]+/g;
+    let depth = 0;
+    do {
+      token.lastIndex = this.#at;
+      const sign = token.exec(this.#source)?.[0];
+      if (sign === undefined) throw new RangeError('The JSON ends in a value');
+      if (sign === '{' || sign === '[') depth++;
+      else if (sign === '}' || sign === ']') depth--;
+      this.#at = sign === '"' ? stringEnd(this.#source, token.lastIndex) + 1 : token.lastIndex;
+    } while (depth > 0);
+  }
+}

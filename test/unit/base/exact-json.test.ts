@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { hasOtherNumbers, keepExact, parseExact, RawJson, stringifyExact } from '../../../src/base/exact-json.ts';
+
+describe('a JSON object of which JavaScript would write other numbers', () => {
+  it.each(['{"a":12345678901234567890}', '{"a":1.0}', '{"a":[1e3]}', '{"a":-0}', '{"a":0.10}', '{"a":1E400}'])(
+    'keeps its text: %s',
+    (text) => {
+      const read = parseExact(text, 64);
+      expect(read).toBeInstanceOf(RawJson);
+      expect(stringifyExact({ input: read, n: 1 })).toBe(`{"input":${text},"n":1}`);
+      // For whoever shows it, and splices nothing in.
+      expect(JSON.parse(JSON.stringify({ input: read }))).toEqual({
+        input: JSON.parse(JSON.stringify(JSON.parse(text))),
+      });
+    },
+  );
+  it.each(['{"a": 1, "b": [1.5, -2, 0]}', '{"a":"1.0 and 12345678901234567890"}', '{}', '{"1.0":"\\"1.0"}'])(
+    'is read where it has none: %s',
+    (text) => {
+      expect(parseExact(text, 64)).toEqual(JSON.parse(text));
+      expect(hasOtherNumbers(text)).toBe(false);
+    },
+  );
+  it('stands where it stood, whatever the texts beside it are', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(fc.string(), fc.constantFrom('raw JSON 0', 'raw JSON 1', '"raw JSON 0"'))),
+        (texts) => {
+          const raw = parseExact('{"n":1.0}', 64);
+          const written = stringifyExact({ before: texts, raw, behind: [raw, ...texts] });
+          const list = JSON.stringify(texts);
+          expect(written).toBe(
+            `{"before":${list},"raw":{"n":1.0},"behind":[{"n":1.0}${texts.length > 0 ? ',' : ''}${list.slice(1)}}`,
+          );
+        },
+      ),
+    );
+  });
+});
+
+describe('a body whose fields keep the digits of numbers', () => {
+  const keys = new Set(['input', 'args']);
+  const raw = '{"id": 12345678901234567890, "of": {"x": [1.0, "}]\\"{"]}}';
+  it('has texts under their keys alone', () => {
+    const source = `{"usage":{"cost":1.0},"content":[{"a\\"b":[],"input":{"k":1}},{"input" : ${raw} ,"x":[{"args":"1.0"}]}]}`;
+    const body = JSON.parse(source);
+    keepExact(body, source, keys);
+    expect(body.usage).toEqual({ cost: 1 });
+    expect(body.content[0]).toEqual({ 'a"b': [], input: { k: 1 } });
+    expect(body.content[1].input).toBeInstanceOf(RawJson);
+    expect([body.content[1].input.text, body.content[1].x]).toEqual([raw, [{ args: '1.0' }]]);
+  });
+  it('is the same as before where every value is one that JavaScript writes', () => {
+    fc.assert(
+      fc.property(fc.json({ depthSize: 'medium' }), (json) => {
+        const source = `{"input":${json},"more":[${json}, 1.0]}`;
+        const body = JSON.parse(source);
+        keepExact(body, source, keys);
+        expect(JSON.parse(stringifyExact(body))).toEqual(JSON.parse(source));
+      }),
+    );
+  });
+});
