@@ -31,11 +31,11 @@ export interface DialectRequest<Quirks extends object = object> {
    * where the request carries such thoughts to a model that binds them. Default: they fit.
    */
   whyDropThoughts?(): ThoughtDropReason | null;
-  /** What is known of where the provider has thoughts, for dialects that no quirk tells. Default: nothing. */
+  /** The field in which the provider has thoughts, as far as it has told, where no quirk says so. Default: not known. */
   thoughtField?: ThoughtFieldMemory;
 }
 
-/** Where one provider, with one model, has what the model thinks: in which field of an assistant message. */
+/** The field of an assistant message in which one provider, with one model, has what the model thinks. */
 export interface ThoughtFieldMemory {
   /** The field; null: the provider refuses thoughts that go back; undefined: not known. */
   known(): string | null | undefined;

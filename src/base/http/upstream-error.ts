@@ -77,7 +77,7 @@ export class UpstreamError extends Error {
   readonly isUnsent: boolean;
   /** true: the provider would accept the request without the thoughts that do not fit. */
   readonly isThoughtMismatch: boolean;
-  /** Where the provider wants thoughts; null: nowhere; undefined: it does not say. */
+  /** The field in which the provider wants thoughts; null: none; undefined: it does not say. */
   readonly wantsThoughtsIn: string | null | undefined;
   /** The time that the gateway waited for the provider, in ms. */
   readonly waitedMs: number | undefined;

@@ -2,8 +2,8 @@ import type { Target } from '../../call/plan.ts';
 import type { ThoughtFieldMemory } from '../../dialects/dialect.ts';
 
 /**
- * Where each provider, with each of its models, has what the model thinks, as far as its responses and refusals have told.
- * Kept in this process, bounded; lost with it, which costs a refused attempt where the provider insists on thoughts.
+ * The fields in which each provider, with each of its models, has what the model thinks, as its responses and refusals
+ * have told. Kept in this process, bounded; lost with it, which costs a refused attempt where the provider insists on thoughts.
  */
 export interface ThoughtFields {
   of(target: Target): ThoughtFieldMemory;
