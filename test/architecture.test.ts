@@ -155,8 +155,6 @@ const mayNamePlugins: Record<string, string> = {
   'src/routing/routers/pareto.ts': 'reads the settings of the plugin, which has no code of its own',
   'src/search/brave.ts': 'a kind of results of the search engine',
   'src/search/firecrawl.ts': 'a kind of results of the search engine',
-  'src/dialects/openai-chat/errors.ts': 'a word in errors of providers',
-  'src/dialects/shared/response/finish-words.ts': 'a word of providers for the end of a response',
 };
 
 /** Files that import built-in plugins: the list of them, and what host apps import. */

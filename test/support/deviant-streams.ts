@@ -167,12 +167,6 @@ const ofCalls: Deviation[] = [
     },
   },
   {
-    name: 'a placeholder before the arguments',
-    manner: {
-      calls: () => straightCalls(undefined, (at) => ({ function: { name: calls[at]?.name, arguments: '{}' } })),
-    },
-  },
-  {
     name: 'calls without the object around name and arguments',
     manner: {
       calls: () => calls.map(({ id, name, args }, index) => ({ tool_calls: [{ index, id, name, arguments: args }] })),

@@ -36,8 +36,6 @@ interface Call {
   extent: JsonExtent;
   /** All its arguments; '' where they are long. */
   text: string;
-  /** Its arguments began with `{}`, which some servers send before the arguments themselves. */
-  hasPlaceholder: boolean;
 }
 
 /** Longer arguments are not known when they come again, in UTF-16 units. */
@@ -70,7 +68,6 @@ export function streamedCalls(ids: ToolCallIds): StreamedCalls {
       held: { text: '', called: {}, added: {} },
       extent: jsonExtent(),
       text: '',
-      hasPlaceholder: false,
     };
     calls.push(call);
     if (place !== null) byPlace.set(place, call);
@@ -116,7 +113,7 @@ export function streamedCalls(ids: ToolCallIds): StreamedCalls {
     const rest: ChunkToolCall[] = [];
     for (const call of calls) {
       const isBare = !call.extent.hasBegun;
-      if (isBare && call.isSent && (isWhole || call.hasPlaceholder)) {
+      if (isBare && call.isSent && isWhole) {
         call.extent.add('{}');
         rest.push({ index: call.index, function: { arguments: '{}' } });
       }
@@ -169,8 +166,8 @@ function beginsAnother(call: Call, { given, name, args }: Fragment): boolean {
   return call.extent.isWhole() && args !== '' && args !== call.text;
 }
 
-function hasArguments({ extent, hasPlaceholder }: Call): boolean {
-  return extent.hasBegun || hasPlaceholder;
+function hasArguments({ extent }: Call): boolean {
+  return extent.hasBegun;
 }
 
 function beginsObject(args: string): boolean {
@@ -213,10 +210,6 @@ function moreOf(call: Call, args: string): string {
   if (args === '') return '';
   // All of the call came again.
   if (args === call.text && call.extent.isWhole()) return '';
-  if (!hasArguments(call) && args.trim() === '{}') {
-    call.hasPlaceholder = true;
-    return '';
-  }
   call.extent.add(args);
   call.text = call.text.length + args.length > longestRepeated ? '' : call.text + args;
   return args;

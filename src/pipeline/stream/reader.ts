@@ -127,7 +127,9 @@ export class StreamReader {
       if (this.#progress.end !== null) return;
       if (part.kind === 'chunk') {
         this.#count(part.chunk);
-        this.meter.isUsageLast = false;
+        // The last chunk of a choice was kept back: usage that came before it is of it too.
+        if (!this.meter.isUsageLast || (part.chunk.choices[0]?.finish_reason ?? null) === null) this.meter.isUsageLast = false;
+        else this.#usageIsOfAll();
         this.#progress.sawChunk(part.chunk);
         out.chunk(this.#secrets.clean(part.chunk));
       } else if (part.kind === 'usage') {

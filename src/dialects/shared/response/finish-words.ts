@@ -77,7 +77,7 @@ export const finishWords: readonly FinishWord[] = [
   { means: 'content_filter', words: ['error_toxic'], of: 'Cohere, in its older interface' },
   {
     means: 'content_filter',
-    words: ['content_policy', 'content_policy_violation', 'moderation', 'risk'],
+    words: ['content_policy', 'content_policy_violation', 'risk'],
     of: 'Moonshot, MiniMax, gateways',
   },
   // The response was broken off, or is of no use: calling it complete would be a lie.
