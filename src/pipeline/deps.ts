@@ -34,8 +34,8 @@ import type { OpenExchanges } from '../transport/send.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { ReportAuthFailure } from './attempt/authenticate.ts';
 import type { RefusedThoughts } from './attempt/bound-thoughts.ts';
-import type { ThoughtFields } from './attempt/thought-fields.ts';
 import type { Hedging } from './attempt/patience.ts';
+import type { ThoughtFields } from './attempt/thought-fields.ts';
 import type { RateDeps } from './call/admission.ts';
 import type { ReportPluginFailure } from './call/hook-failure.ts';
 

@@ -41,10 +41,9 @@ import { keyRing } from '../stores/vault/key-ring.ts';
 import { limitSealer } from '../stores/vault/limit-sealer.ts';
 import { createWorkspaces, type WorkspaceRecord, type Workspaces } from '../stores/workspaces.ts';
 import type { Logger } from '../telemetry/record.ts';
-import { deleteRecords } from '../telemetry/records/records.ts';
+import { createRecords, deleteRecords, type Records } from '../telemetry/records/records.ts';
 import { openBudgetEvents } from './budget-events.ts';
 import { SettingsError } from './providers.ts';
-import { createRecords, type Records } from '../telemetry/records/records.ts';
 
 /** A Keyv, or an adapter of one. */
 export type StoreOption = Keyv | KeyvStorageAdapter;

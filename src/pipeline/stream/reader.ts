@@ -128,7 +128,8 @@ export class StreamReader {
       if (part.kind === 'chunk') {
         this.#count(part.chunk);
         // The last chunk of a choice was kept back: usage that came before it is of it too.
-        if (!this.meter.isUsageLast || (part.chunk.choices[0]?.finish_reason ?? null) === null) this.meter.isUsageLast = false;
+        if (!this.meter.isUsageLast || (part.chunk.choices[0]?.finish_reason ?? null) === null)
+          this.meter.isUsageLast = false;
         else this.#usageIsOfAll();
         this.#progress.sawChunk(part.chunk);
         out.chunk(this.#secrets.clean(part.chunk));
