@@ -32,7 +32,7 @@ const xlsx = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'
 const png = 'data:image/png;base64,iVBORw0KGgo=';
 
 describe('a stream of a chat server', () => {
-  it.fails('that has id and name in every fragment says them once (not yet: deviant streams)', async () => {
+  it('that has id and name in every fragment says them once', async () => {
     const whole = { id: 'call_1', type: 'function', function: { name: 'read', arguments: '{"path":' } };
     const events = [
       fragment(whole),
@@ -42,7 +42,7 @@ describe('a stream of a chat server', () => {
     const { calls } = await streamed(served('openai-chat'), chatStream(...events), tools);
     expect(calls).toEqual([{ id: 'call_1', name: 'read', arguments: '{"path":"a"}' }]);
   });
-  it.fails('that says finish_reason several times, with text behind it, says it once, in the last chunk (not yet: deviant streams)', async () => {
+  it('that says finish_reason several times, with text behind it, says it once, in the last chunk', async () => {
     const { deltas } = await streamed(
       served('openai-chat'),
       chatStream(chunk({ content: 'a' }, 'stop'), chunk({ content: 'b' }, 'stop'), chunk({}, 'stop')),
@@ -50,7 +50,7 @@ describe('a stream of a chat server', () => {
     expect(deltas.filter(({ finish_reason: reason }) => reason !== null)).toHaveLength(1);
     expect(deltas.at(-1)?.finish_reason).toBe('stop');
   });
-  it.fails('that was cut by the context says length (not yet: finish words)', async () => {
+  it('that was cut by the context says length', async () => {
     const { deltas } = await streamed(
       served('openai-chat'),
       chatStream(chunk({ content: 'a' }), chunk({}, 'model_context_window_exceeded')),
@@ -168,14 +168,14 @@ describe('Google', () => {
       prompt_tokens_details: { cached_tokens: 4 },
     });
   });
-  it.fails('gets image/jpeg for image/jpg (not yet: media types)', async () => {
+  it('gets image/jpeg for image/jpg', async () => {
     const image = {
       role: 'user',
       content: [{ type: 'image_url', image_url: { url: 'data:image/jpg;base64,/9j/4AAQ' } }],
     };
     expect(JSON.stringify(await sentFor(gemini(), { messages: [image] }, text))).toContain('image/jpeg');
   });
-  it.fails('gets no empty texts (not yet: empty values)', async () => {
+  it('gets no empty texts', async () => {
     const messages = [
       { role: 'system', content: '' },
       {
@@ -188,7 +188,7 @@ describe('Google', () => {
     ];
     expect(JSON.stringify(await sentFor(gemini(), { messages }, text))).not.toContain('"text":""');
   });
-  it.fails('gets another name for a tool whose name begins with a digit (not yet: names)', async () => {
+  it('gets another name for a tool whose name begins with a digit', async () => {
     const body = await sentFor(gemini(), { tools: [tool('3d_view')] }, text);
     expect(JSON.stringify(body.tools)).not.toContain('"name":"3d_view"');
   });
@@ -204,7 +204,7 @@ describe('Google', () => {
 });
 
 describe('Bedrock', () => {
-  it.fails('gets a user turn before a greeting (not yet: order)', async () => {
+  it('gets a user turn before a greeting', async () => {
     const body = await sentFor(
       claudeAtBedrock(),
       { messages: [{ role: 'assistant', content: 'Welcome!' }, ...hello] },
@@ -212,7 +212,7 @@ describe('Bedrock', () => {
     );
     expect((body.messages as { role: string }[])[0]?.role).toBe('user');
   });
-  it.fails('gets a text beside a document (not yet: empty values)', async () => {
+  it('gets a text beside a document', async () => {
     const body = await sentFor(
       claudeAtBedrock(),
       { messages: [{ role: 'user', content: [pdf('a.pdf')] }], plugins: [{ id: 'file-parser', enabled: false }] },
@@ -259,7 +259,7 @@ describe('Anthropic', () => {
 });
 
 describe('a chat server', () => {
-  it.fails('gets ids of no more than 40 characters at OpenAI (not yet: ids)', async () => {
+  it('gets ids of no more than 40 characters at OpenAI', async () => {
     const body = await sentFor(served('openai-chat', 'gpt-4.1', { provider: 'openai' }), {
       messages: [...hello, called(longId), result(longId)],
       ...tools,
@@ -267,14 +267,11 @@ describe('a chat server', () => {
     const [, assistant] = body.messages as [object, { tool_calls: { id: string }[] }];
     expect(assistant.tool_calls[0]?.id.length).toBeLessThanOrEqual(40);
   });
-  it.fails('gets large numbers of earlier calls as they were (not yet: big numbers)', async () => {
+  it('gets large numbers of earlier calls as they were', async () => {
     const args = '{"id":12345678901234567890}';
-    const body = await sentFor(
-      served('anthropic-messages', 'claude-sonnet-4-5'),
-      { messages: [...hello, called('call_1', args), result('call_1')], ...tools },
-      message(),
-    );
-    expect(JSON.stringify(body.messages)).toContain('12345678901234567890');
+    const gateway = served('anthropic-messages', 'claude-sonnet-4-5');
+    await sentFor(gateway, { messages: [...hello, called('call_1', args), result('call_1')], ...tools }, message());
+    expect(gateway.upstream.sent[0]?.text).toContain(args);
   });
   it('is taken null for what is not set', async () => {
     const messages = [
@@ -286,7 +283,7 @@ describe('a chat server', () => {
     gateway.upstream.answer({ body: completion() });
     expect((await asked(gateway, { messages, tools: null, stop: null })).status).toBe(200);
   });
-  it.fails('gets pictures of a tool in the user message behind it (not yet: media)', async () => {
+  it('gets pictures of a tool in the user message behind it', async () => {
     const picture = [{ type: 'image_url', image_url: { url: png } }];
     const body = await sentFor(served('openai-chat', 'gpt-4.1'), {
       messages: [...hello, called('call_1'), result('call_1', picture)],
@@ -315,7 +312,7 @@ describe('a chat server', () => {
     const messages = (sent as unknown as { body: { messages: { role: string }[] } }).body.messages;
     expect(messages.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool']);
   });
-  it.fails('gets valid JSON where the arguments of the history are broken (not yet: broken arguments)', async () => {
+  it('gets valid JSON where the arguments of the history are broken', async () => {
     const body = await sentFor(served('openai-chat'), {
       messages: [...hello, called('call_1', '{"path":"a'), result('call_1'), called('call_2', ''), result('call_2')],
       ...tools,

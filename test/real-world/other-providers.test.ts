@@ -368,7 +368,7 @@ describe('others that speak chat completions', () => {
     });
     for (const one of body.messages as object[]) expect(one).toHaveProperty('content');
   });
-  it.fails('a server of Qwen gets one system message, at the beginning (not yet: order of roles)', async () => {
+  it('a server of Qwen gets one system message, at the beginning', async () => {
     const messages = [
       { role: 'system', content: 'A' },
       { role: 'system', content: 'B' },
@@ -380,7 +380,7 @@ describe('others that speak chat completions', () => {
     const roles = (body.messages as { role: string }[]).map(({ role }) => role);
     expect(roles.lastIndexOf('system')).toBe(0);
   });
-  it.fails('Mistral gets ids of nine letters and digits (not yet: ids)', async () => {
+  it('Mistral gets ids of nine letters and digits', async () => {
     const messages = [
       ...hello,
       { role: 'assistant', content: null, tool_calls: [call('toolu_01VpEm654HvfMoRcrE3Hgdc6')] },

@@ -6,8 +6,8 @@ import type { Names } from './rename.ts';
 import { isNamed, renamed } from './tools.ts';
 
 /**
- * What the client said in its own format, for the request as it was fitted: items of messages that only have other ids
- * or names get those. Of a message that says something else, no items are known.
+ * Returns `native` for the request as it was fitted: items of messages that only have other ids or names get these. A
+ * message that says something else has no items.
  */
 export function fittedNative(native: Native, request: ChatRequest, entries: readonly Entry[], names: Names): Native {
   const { instructionsAt, toolChoice } = native;

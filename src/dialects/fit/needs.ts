@@ -49,7 +49,7 @@ function isOutOfTurn(message: ChatMessage, before: ChatMessage | null, hasTurn: 
   return profile.turns === 'alternate' && areOneTurn(before, message);
 }
 
-/** Whether a result belongs to a call that waits for it: in the order of the calls where the profile demands that. */
+/** Tells whether a result belongs to a call that waits for it: in the order of the calls where the profile demands that. */
 function isResultOf(
   message: ToolMessage,
   calls: NonNullable<AssistantMessage['tool_calls']>,

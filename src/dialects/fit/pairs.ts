@@ -23,7 +23,7 @@ interface Calling {
 }
 
 const noResult = '[No result: the call was not answered.]';
-/** Of an id that belongs to no call, no more is shown to the model. */
+/** The most characters that the model is shown of an id that belongs to no call. */
 const mostShown = 64;
 
 /**

@@ -19,7 +19,7 @@ export interface TextRule {
 export interface Profile {
   /** `first`: instructions are one message, at the beginning. */
   readonly instructions: 'anywhere' | 'first';
-  /** Who speaks first, behind the instructions. */
+  /** The role that speaks first, behind the instructions. */
   readonly opens: 'anyone' | 'user';
   /** `alternate`: two messages of a user, or of the assistant, do not stand in a row. */
   readonly turns: 'free' | 'alternate';

@@ -20,7 +20,7 @@ export function speaksOfToolsOtherwise(request: ChatRequest, native: Native | nu
   return isObject(choice) && namesInChoice(choice).some((name) => !toolNames.fits.test(name));
 }
 
-/** Whether the provider has no tools of any kind to choose among. */
+/** Tells whether the provider has no tools of any kind to choose among. */
 function hasNoTools(request: ChatRequest, native: Native | null): boolean {
   return !isSet(request.web_search_options) && (native === null || native.hostedTools.length === 0);
 }
@@ -38,7 +38,7 @@ function nativeNames({ tools, items }: Native): string[] {
 
 const namedTypes: ReadonlySet<unknown> = new Set(['function', 'custom', 'function_call', 'custom_tool_call']);
 
-/** Whether an item or tool names a tool that the client defined, by that name alone. */
+/** Tells whether an item or tool names a tool that the client defined, by that name alone. */
 export function isNamed({ type, name, namespace }: NativeObject): boolean {
   return typeof name === 'string' && (namespace === undefined || namespace === null) && namedTypes.has(type);
 }

@@ -3,7 +3,7 @@ import type { ChatMessage } from '../../schema/chat/chat.ts';
 import { added, type Entry, isInstruction, reworded } from './entry.ts';
 import type { Profile } from './profile.ts';
 
-/** What stands where a provider demands a message that nobody has said. */
+/** The text where a provider demands a message that nobody has said. */
 const opening = '[The conversation begins.]';
 const bridge = '[The results are noted.]';
 /** Between texts of messages that become one. */

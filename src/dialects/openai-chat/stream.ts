@@ -6,7 +6,7 @@ import type { ChatChunk, ChunkChoice } from '../../schema/chat/chunk.ts';
 import type { Reading, StreamDecoder, StreamPart, ThoughtFieldMemory } from '../dialect.ts';
 import { eventObject } from '../shared/response/event-object.ts';
 import { isNoBetter } from '../shared/response/finish-reasons.ts';
-import { argumentFields, badResponse, brokenOff, ours, toolCallIds } from '../shared/values.ts';
+import { argumentFields, badResponse, brokenOff, ours, type ToolCallIds, toolCallIds } from '../shared/values.ts';
 import { errorIn } from './errors.ts';
 import { saidIn, sawThought } from './fields.ts';
 import { finishReasonOf, nativeReason } from './finish-reason.ts';
@@ -83,7 +83,7 @@ export function streamDecoder(quirks: ChatQuirks, { thoughtField }: Reading = {}
     const ended: number[] = [];
     for (const [position, raw] of raws.entries()) {
       const index = isIndex(raw.index) ? raw.index : position;
-      const state = states.get(index) ?? newState();
+      const state = states.get(index) ?? newState(ids);
       states.set(index, state);
       const choice = decodeChoice(raw, index, state);
       const native = nativeReason(raw.finish_reason);
@@ -94,17 +94,6 @@ export function streamDecoder(quirks: ChatQuirks, { thoughtField }: Reading = {}
     }
     if (choices.length > 0) parts.push({ kind: 'chunk', chunk: { ...head, choices } as unknown as ChatChunk });
     for (const index of ended) parts.push({ kind: 'finished', index });
-  }
-
-  function newState(): ChoiceState {
-    return {
-      calls: streamedCalls(ids),
-      hasBegun: false,
-      hasDeltas: false,
-      hasOlderCall: false,
-      end: null,
-      isFinished: false,
-    };
   }
 
   function decodeChoice(raw: Loose, index: number, state: ChoiceState): Loose {
@@ -173,6 +162,17 @@ export function streamDecoder(quirks: ChatQuirks, { thoughtField }: Reading = {}
   }
 
   return { decode, end };
+}
+
+function newState(ids: ToolCallIds): ChoiceState {
+  return {
+    calls: streamedCalls(ids),
+    hasBegun: false,
+    hasDeltas: false,
+    hasOlderCall: false,
+    end: null,
+    isFinished: false,
+  };
 }
 
 /** Tells whether arguments come as an object, and not as text. */
