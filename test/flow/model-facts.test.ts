@@ -46,7 +46,8 @@ const tried: Tried[] = [
     model: 'o1-mini',
     ask: { ...sampling, messages: [{ role: 'system', content: 'Be brief' }, ...hello] },
     dropped: ['temperature', 'top_p'],
-    sent: { messages: [{ role: 'user', content: 'Be brief' }, hello[0]] },
+    // A provider without a profile of its own gets turns.
+    sent: { messages: [{ role: 'user', content: `Be brief\n\n${hello[0]?.content}` }] },
   },
   {
     row: 'OpenAI: o1',

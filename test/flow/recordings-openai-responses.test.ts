@@ -98,8 +98,12 @@ describeWithShared('recorded responses', () => {
     const { message } = JSON.parse(text).choices[0];
     const given = givenItems(recording);
     const user = { role: 'user', content: 'Go on.' };
-    await replay.send(answerOf(recording), { messages: [user, message, user] });
-    const sent = (replay.lastSent().input as Json[]).slice(1, -1);
+    const calls = (message.tool_calls ?? []) as { id: string }[];
+    const results = calls.map(({ id }) => ({ role: 'tool', tool_call_id: id, content: 'Done' }));
+    await replay.send(answerOf(recording), { messages: [user, message, ...results, user] });
+    const input = (replay.lastSent().input as Json[]).slice(1, -1);
+    const sent = input.filter(({ type }) => type !== 'function_call_output');
+    expect(input.length - sent.length).toBe(calls.length);
     expect(sent.filter(({ type }) => type === 'reasoning')).toEqual(given.filter(({ type }) => type === 'reasoning'));
     // Several messages have become one.
     const isOne = given.filter(({ type }) => type === 'message').length < 2;

@@ -9,7 +9,7 @@ export const thoughtFields = [
   'reasoning',
   // DeepSeek, Moonshot, xAI, Z.AI, Alibaba, SGLang, llama.cpp
   'reasoning_content',
-  // GitHub Copilot
+  // A proxy of an editor
   'reasoning_text',
   // Ollama's own interface, and proxies of it
   'thinking',

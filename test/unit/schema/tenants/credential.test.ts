@@ -18,7 +18,7 @@ const notFlag = [
   [null, 'expected boolean'],
 ] as const;
 const keyForm =
-  'expected a key of visible ASCII characters on one line, without spaces around it; or a JSON object, which may span lines';
+  'expected a key of visible ASCII characters on one line; or a JSON object, which may span lines';
 const hashForm = 'expected the hash of an api key: 64 lower-case hexadecimal digits';
 const items = <T>(count: number, item: T) => Array.from({ length: count }, () => item);
 
@@ -41,16 +41,12 @@ const key: FieldCase = {
     'AKIA:secret with inner space',
     chars(16_384),
     '{"type":"service_account"}',
-    '{\n  "private_key": "-----BEGIN-----\\nü"\n}\n',
+    '{\n  "private_key": "-----BEGIN-----\\nü"\n}',
   ],
   rejects: [
     ['', 'expected at least 1 character'],
     [chars(16_385), 'expected at most 16384 characters'],
     ...[
-      ' sk',
-      'sk ',
-      'sk\n',
-      '\tsk',
       's\nk',
       's\0k',
       'sk-ü',
