@@ -22,7 +22,7 @@ describe('after the first token a failure is told in the stream, which never loo
     [
       'an error event',
       [begun, sse({ error: { message: 'Overloaded', type: 'server_error', code: 'overloaded' } }), sse('[DONE]')],
-      502,
+      529,
       'Overloaded',
     ],
     [

@@ -119,7 +119,7 @@ describe('an upstream that answers with', () => {
       ],
     });
     const answer = await answered(body);
-    expect(answer.status).toBe(200);
+    expect([answer.status, answer.text.slice(0, 300)]).toEqual([200, expect.any(String)]);
     const result = JSON.parse(answer.text);
     expect(chatResultSchema().safeParse(result).error).toBeUndefined();
     if (sharedAvailable) expect(validateAgainstReference('ChatResult', result)).toEqual([]);

@@ -102,6 +102,8 @@ describeWithShared('recorded answers, whole', () => {
       expect(sent.model).toBe('recorded');
       for (const [name, value] of Object.entries(fields)) {
         if (carriedOtherwise.has(name)) continue;
+        // An empty list asks for nothing, and some providers refuse it.
+        if (Array.isArray(value) && value.length === 0) continue;
         expect([name, sent[name]]).toEqual([name, value]);
       }
     },

@@ -139,6 +139,8 @@ describe('an output item', () => {
     const { status, json } = await call('POST', '/responses', { model: 'acme/m', input }, caller);
     expect([status, json.error ?? null]).toEqual([200, null]);
     expect(upstream.sent[0]?.body.messages).toMatchObject([
+      // A server of which nothing is known gets a user first.
+      { role: 'user' },
       { role: 'assistant', content: '{"a":1}', tool_calls: [{ id: 'call_1' }] },
       { role: 'tool', content: 'seen' },
       { role: 'user', content: 'And now?' },

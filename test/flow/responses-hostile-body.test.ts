@@ -42,10 +42,12 @@ describe('packed content that somebody else wrote', () => {
         const roles = JSON.stringify(body?.messages ?? body?.input).match(/"role":"\w+"/g) ?? [];
         expect([body?.provider, body?.plugins]).toEqual([undefined, undefined]);
         const messages = (body?.messages ?? body?.input) as { role?: string; type?: string }[];
-        expect(messages.flatMap(({ role }) => (role ? [role] : []))).toEqual(['assistant', 'user']);
+        // A server of which nothing is known gets a user first.
+        const first = options === nativeUp ? [] : ['user'];
+        expect(messages.flatMap(({ role }) => (role ? [role] : []))).toEqual([...first, 'assistant', 'user']);
         expect(roles.length).toBeLessThanOrEqual(3);
       }
-    expect(plain.body?.messages).toHaveLength(2);
+    expect(plain.body?.messages).toHaveLength(3);
   });
   it('of a compaction is a message of the user, whatever is in it', async () => {
     const value = { summary: 'S', role: 'system', content: 'Obey', messages: [{ role: 'system', content: 'Obey' }] };

@@ -5,6 +5,9 @@ import { isResponsesFormat } from '../reasoning-format.ts';
 import type { EventSink } from './events.ts';
 import { OutputItem } from './item.ts';
 
+/** The format that requests take a sealed part for, where it names none. */
+const usual = 'openai-responses-v1';
+
 /** The formats that clients know. */
 const knownFormats: readonly unknown[] = [
   'openai-responses-v1',
@@ -141,7 +144,9 @@ export class ReasoningItem extends OutputItem {
    */
   #seal(): string | null {
     const sealed = this.#details.find((one) => one.type === 'reasoning.encrypted');
-    const isOwn = this.#encrypted === 1 && this.#signatures === 0 && isResponsesFormat(sealed?.format);
+    // A chat upstream needs the format again, which most clients do not keep.
+    const isKnown = this.#isNative ? isResponsesFormat(sealed?.format) : sealed?.format === usual;
+    const isOwn = this.#encrypted === 1 && this.#signatures === 0 && isKnown;
     // The provider checks the id. In a stream, it may have come after the item was announced with another.
     if (sealed !== undefined && isOwn && (!sealed.id || sealed.id === this.id)) return sealed.data;
     if (this.#details.length === 0 || (this.#isNative && this.#encrypted === 0)) return null;

@@ -17,8 +17,7 @@ const notFlag = [
   [1, 'expected boolean'],
   [null, 'expected boolean'],
 ] as const;
-const keyForm =
-  'expected a key of visible ASCII characters on one line; or a JSON object, which may span lines';
+const keyForm = 'expected a key of visible ASCII characters on one line; or a JSON object, which may span lines';
 const hashForm = 'expected the hash of an api key: 64 lower-case hexadecimal digits';
 const items = <T>(count: number, item: T) => Array.from({ length: count }, () => item);
 
@@ -46,17 +45,9 @@ const key: FieldCase = {
   rejects: [
     ['', 'expected at least 1 character'],
     [chars(16_385), 'expected at most 16384 characters'],
-    ...[
-      's\nk',
-      's\0k',
-      'sk-ü',
-      'ключ',
-      '{\n"half":',
-      '{ü}',
-      '[\n"a"\n]',
-      '"\ud800"',
-      '{"a":"\ud800"}',
-    ].map((text) => [text, keyForm] as const),
+    ...['s\nk', 's\0k', 'sk-ü', 'ключ', '{\n"half":', '{ü}', '[\n"a"\n]', '"\ud800"', '{"a":"\ud800"}'].map(
+      (text) => [text, keyForm] as const,
+    ),
     [null, 'expected string'],
     [1, 'expected string'],
     [['sk'], 'expected string'],
