@@ -38,22 +38,40 @@ export function parseExact(text: string, maxDepth: number): Loose | RawJson | nu
 
 /** `JSON.stringify`, with the texts of `RawJson` as they are. */
 export function stringifyExact(value: object): string {
+  const first = writtenWith(value, 0);
+  if (first.texts.length === 0) return first.written;
+  const exact = joinedAt(first);
+  if (exact !== null) return exact;
+  // A text of the caller is the mark itself. A number that no text has makes a mark of its own, however many texts try.
+  const taken = new Set(Array.from(first.written.matchAll(/"raw JSON (\d+)"/g), ([, number]) => Number(number)));
+  let free = 1;
+  while (taken.has(free)) free++;
+  return joinedAt(writtenWith(value, free)) as string;
+}
+
+interface Written {
+  written: string;
+  /** The texts that belong at the marks, in order. */
+  texts: readonly string[];
+  mark: string;
+}
+
+function writtenWith(value: object, number: number): Written {
   const before = spliced;
+  const texts: string[] = [];
+  const mark = `raw JSON ${number}`;
+  spliced = { texts, mark };
   try {
-    for (let attempt = 0; ; attempt++) {
-      const texts: string[] = [];
-      const mark = `raw JSON ${attempt}`;
-      spliced = { texts, mark };
-      const written = JSON.stringify(value);
-      if (texts.length === 0) return written;
-      const pieces = written.split(`"${mark}"`);
-      // A text of the caller that is the mark itself would be taken for one: then another mark is tried.
-      if (pieces.length !== texts.length + 1) continue;
-      return pieces.map((piece, at) => piece + (texts[at] ?? '')).join('');
-    }
+    return { written: JSON.stringify(value), texts, mark };
   } finally {
     spliced = before;
   }
+}
+
+/** @returns null: there are more marks than texts */
+function joinedAt({ written, texts, mark }: Written): string | null {
+  const pieces = written.split(`"${mark}"`);
+  return pieces.length === texts.length + 1 ? pieces.map((piece, at) => piece + (texts[at] ?? '')).join('') : null;
 }
 
 /** Most texts hold no number of such a form, in which JavaScript may write another. */

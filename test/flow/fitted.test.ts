@@ -125,6 +125,9 @@ describe('a stream in which a tool is called by another name', () => {
     const text = await second.run(response.text());
     expect(text).toContain('"name":"get weather"');
     expect(text).not.toContain(theirs);
+    // It ends as any other stream does.
+    expect(text).toContain(path === '/responses' ? '"type":"response.completed"' : '"finish_reason":"tool_calls"');
+    expect(second.records).toMatchObject([{ outcome: 'ok', finishReason: 'tool_calls' }]);
   });
 });
 

@@ -2,7 +2,7 @@ import { isObject, type Loose } from '../../base/values.ts';
 import { outputDeltasOf, outputItemOf, withOutputDeltas, withOutputItem } from '../../call/output-item.ts';
 import type { ChatResult } from '../../schema/chat/chat.ts';
 import type { ChunkDelta } from '../../schema/chat/chunk.ts';
-import type { DecodedResult, StreamDecoder } from '../dialect.ts';
+import type { DecodedResult, StreamDecoder, StreamPart } from '../dialect.ts';
 
 type OwnNames = ReadonlyMap<string, string>;
 
@@ -13,16 +13,17 @@ export function resultWithOwnNames(decoded: DecodedResult, names: OwnNames | und
   return decoded;
 }
 
-/** A decoder whose chunks have the caller's own names of tools. */
+/** Makes a decoder whose chunks have the caller's own names of tools. */
 export function withOwnNames(decoder: StreamDecoder, names: OwnNames | undefined): StreamDecoder {
   if (names === undefined) return decoder;
+  const withNames = (parts: StreamPart[]) => {
+    for (const part of parts)
+      if (part.kind === 'chunk') for (const { delta } of part.chunk.choices) renameDelta(delta, names);
+    return parts;
+  };
   return {
-    decode(data, event) {
-      const parts = decoder.decode(data, event);
-      for (const part of parts)
-        if (part.kind === 'chunk') for (const { delta } of part.chunk.choices) renameDelta(delta, names);
-      return parts;
-    },
+    decode: (data, event) => withNames(decoder.decode(data, event)),
+    ...(decoder.end ? { end: () => withNames(decoder.end?.() ?? []) } : {}),
   };
 }
 

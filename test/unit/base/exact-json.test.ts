@@ -37,6 +37,14 @@ describe('a JSON object of which JavaScript would write other numbers', () => {
       ),
     );
   });
+  it('is written in at most two passes, however many texts are marks', () => {
+    let passes = 0;
+    const texts = Array.from({ length: 1_000 }, (_, number) => `raw JSON ${number}`);
+    const raw = parseExact('{"n":1.0}', 64);
+    const counted = { toJSON: () => ++passes };
+    expect(stringifyExact({ counted, texts, raw })).toContain('"raw":{"n":1.0}');
+    expect(passes).toBe(2);
+  });
 });
 
 describe('a body whose fields keep the digits of numbers', () => {
