@@ -98,10 +98,12 @@ describe.each(Object.keys(providers))('names of tools that a provider refuses (%
 });
 
 describe('a stream in which a tool is called by another name', () => {
-  it.each([
-    ['/chat/completions', { messages: [ask], tools }],
-    ['/responses', { input: 'Hello', tools: names.map((name) => ({ type: 'function', name })) }],
-  ])('has the caller’s own name (%s)', async (path, fields) => {
+  const inResponses = { input: 'Hello', tools: names.map((name) => ({ type: 'function', name })) };
+  it.each<[string, object, string[]]>([
+    ['/chat/completions', { messages: [ask], tools }, ['[DONE]']],
+    ['/chat/completions', { messages: [ask], tools }, []],
+    ['/responses', inResponses, ['[DONE]']],
+  ])('has the caller’s own name (%s, %#)', async (path, fields, sentinel) => {
     const request = { model: 'acme/up', stream: true, ...fields };
     const first = gatewayWith({ status: 400, body: {} });
     await post(first, path, request);
@@ -112,7 +114,7 @@ describe('a stream in which a tool is called by another name', () => {
       chunk({ tool_calls: [{ index: 0, id: 'c', type: 'function', function: { name: theirs, arguments: '' } }] }),
       chunk({ tool_calls: [{ index: 0, function: { arguments: '{}' } }] }),
       chunk({}, 'tool_calls'),
-      '[DONE]',
+      ...sentinel,
     );
     const second = gatewayWith({ body: stream });
     const response = await second.run(
