@@ -41,7 +41,7 @@ async function heapOf(worker: Worker): Promise<number> {
   return (await worker.getHeapStatistics?.())?.used_heap_size ?? 0;
 }
 
-/** Ignores the error of a thread that has ended. */
+/** Ignores the error of a thread that has ended, or has not begun. */
 function ignore(): void {}
 
 function readInTurn<Text>(
@@ -69,12 +69,17 @@ function readInThread<Text>(work: Work, signal: AbortSignal): Promise<Text | 'un
       // A thread that inflates responds later.
       if (isAsking) return;
       isAsking = true;
-      heapOf(worker).then((bytes) => {
-        isAsking = false;
-        if (bytes <= heapLimit * work.memoryBytes) return;
-        end();
-        resolve('too_costly');
-      }, ignore);
+      heapOf(worker)
+        .then((bytes) => {
+          if (bytes <= heapLimit * work.memoryBytes) return;
+          end();
+          resolve('too_costly');
+        })
+        // A thread that has not begun yet does not tell its heap, and is asked again.
+        .catch(ignore)
+        .finally(() => {
+          isAsking = false;
+        });
     }, watchMs);
     watching.unref?.();
     const end = () => {
