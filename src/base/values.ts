@@ -17,6 +17,11 @@ export function isIndex(value: unknown): value is number {
 
 const ordinary = { configurable: true, enumerable: true, writable: true };
 
+/** Sets the fields of another object, which wins. A field `__proto__` would change the prototype, and is left out. */
+export function addFields(to: Loose, from: Loose): void {
+  for (const name in from) if (name !== '__proto__') to[name] = from[name];
+}
+
 /**
  * A copy without some fields, which are rarely present. Copying all fields takes a tenth of the time of a rest pattern:
  * V8 does not inline a rest pattern, and its result is slow to write as JSON.

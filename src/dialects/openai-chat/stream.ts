@@ -1,7 +1,7 @@
 import { keepExact } from '../../base/exact-json.ts';
 import { UpstreamError } from '../../base/http/upstream-error.ts';
 import { cleanText } from '../../base/text/clean-text.ts';
-import { isIndex, isObject, type Loose, without } from '../../base/values.ts';
+import { addFields, isIndex, isObject, type Loose, without } from '../../base/values.ts';
 import type { ChatChunk, ChunkChoice } from '../../schema/chat/chunk.ts';
 import type { Reading, StreamDecoder, StreamPart, ThoughtFieldMemory } from '../dialect.ts';
 import { eventObject } from '../shared/response/event-object.ts';
@@ -23,15 +23,13 @@ interface ChoiceState {
   hasDeltas: boolean;
   /** A call stands in the older field `function_call`. */
   hasOlderCall: boolean;
-  /** Why it ended, with what its last chunk holds; null: it has not ended, or clients have its last chunk. */
+  /** The reason why it ended, and the fields of its last chunk; null: it has not ended. */
   end: End | null;
   isFinished: boolean;
 }
 
 interface End {
   native: string | null;
-  /** The fields of the chunk beside its choices. */
-  head: Loose;
   choice: Loose;
 }
 
@@ -59,6 +57,8 @@ export function streamDecoder(quirks: ChatQuirks, { thoughtField }: Reading = {}
   /** The error with which the provider has broken off a choice. */
   let broken: UpstreamError | null = null;
   let hasNotedThought = false;
+  /** The fields beside the choices of all events in which one has ended. */
+  const headOfEnds: Loose = {};
 
   function decode(data: string, name = ''): StreamPart[] {
     if (data.length < 20 && data.trim() === '[DONE]') return [...lastParts(), { kind: 'done' }];
@@ -87,17 +87,18 @@ export function streamDecoder(quirks: ChatQuirks, { thoughtField }: Reading = {}
       states.set(index, state);
       const choice = decodeChoice(raw, index, state);
       const native = nativeReason(raw.finish_reason);
-      const isLast = native !== null && noteEnd(native, head, choice, state);
+      const isLast = native !== null && noteEnd(native, choice, state);
       if (isLast) ended.push(index);
       // What the event says beside its end has its place in the last chunk, where it says nothing else.
       if (!isLast || saysSomething(choice)) choices.push(choice);
     }
     if (choices.length > 0) parts.push({ kind: 'chunk', chunk: { ...head, choices } as unknown as ChatChunk });
+    if (ended.length > 0) addFields(headOfEnds, head);
     for (const index of ended) parts.push({ kind: 'finished', index });
   }
 
   function decodeChoice(raw: Loose, index: number, state: ChoiceState): Loose {
-    broken ??= errorIn({ error: raw.error });
+    if (raw.error !== undefined && raw.error !== null) broken ??= errorIn({ error: raw.error });
     const { delta: given, message } = raw;
     const delta = decodeDelta(isObject(given) ? given : isObject(message) && !state.hasDeltas ? message : {}, state);
     if (!hasNotedThought && thoughtField !== undefined)
@@ -110,7 +111,7 @@ export function streamDecoder(quirks: ChatQuirks, { thoughtField }: Reading = {}
   }
 
   /** @returns false: the provider has broken off the choice */
-  function noteEnd(native: string, head: Loose, choice: Loose, state: ChoiceState): boolean {
+  function noteEnd(native: string, choice: Loose, state: ChoiceState): boolean {
     const reason = reasonOf(native, state);
     if (reason === 'error') {
       broken ??= brokenOff(native);
@@ -121,44 +122,49 @@ export function streamDecoder(quirks: ChatQuirks, { thoughtField }: Reading = {}
     const counts = known === null || isNoBetter(reason, reasonOf(known.native ?? 'stop', state));
     const { delta: _delta, logprobs: _logprobs, ...others } = choice;
     const rest = saysSomething(choice) ? { index: choice.index } : others;
-    state.end = {
-      native: counts ? native : (known?.native ?? null),
-      head: { ...known?.head, ...head },
-      choice: { ...known?.choice, ...rest },
-    };
+    if (known === null) state.end = { native, choice: rest };
+    else {
+      if (counts) known.native = native;
+      // In place: a copy for each of thousands of ends would cost the square of their number.
+      addFields(known.choice, rest);
+    }
     return true;
   }
 
   /** The last chunks, at a sentinel. */
   function lastParts(): StreamPart[] {
     if (quirks.finishesWithoutReason === true)
-      for (const [index, state] of states)
-        if (!state.isFinished) state.end ??= { native: null, head: headOf({}), choice: { index } };
+      for (const [index, state] of states) if (!state.isFinished) state.end ??= { native: null, choice: { index } };
     return end();
   }
 
   function end(): StreamPart[] {
-    const parts: StreamPart[] = [];
+    const choices: ChunkChoice[] = [];
     for (const state of states.values()) {
       if (state.end === null || state.isFinished) continue;
       if (state.calls.hasNameless()) {
         const error = badResponse('The provider sent a tool call that names no function.');
-        return [...parts, { kind: 'error', error, isReported: true }];
+        return [...lastChunks(choices), { kind: 'error', error, isReported: true }];
       }
-      const { native, head, choice } = state.end;
+      const { native, choice } = state.end;
       state.isFinished = true;
       const reason = reasonOf(native ?? 'stop', state);
       // Where a limit broke off a call, its arguments are not complete.
       const calls = state.calls.complete(reason === 'tool_calls');
-      const last = {
+      choices.push({
         ...choice,
         delta: calls.length > 0 ? { tool_calls: calls } : {},
         finish_reason: reason,
         native_finish_reason: native,
-      } as unknown as ChunkChoice;
-      parts.push({ kind: 'chunk', chunk: { ...head, choices: [last] } as unknown as ChatChunk });
+      } as unknown as ChunkChoice);
     }
-    return parts;
+    return lastChunks(choices);
+  }
+
+  /** One chunk for all: the fields beside them may be as many as they are. */
+  function lastChunks(choices: readonly ChunkChoice[]): StreamPart[] {
+    if (choices.length === 0) return [];
+    return [{ kind: 'chunk', chunk: { ...headOf({}), ...headOfEnds, choices } as unknown as ChatChunk }];
   }
 
   return { decode, end };

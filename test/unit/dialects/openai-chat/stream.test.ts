@@ -163,9 +163,14 @@ describe('events of a stream', () => {
     const events = [of(0, null), of(1, 'length'), '[DONE]'];
     expect(decodeAll(events).map(({ kind }) => kind)).toEqual(['chunk', 'chunk', 'finished', 'chunk', 'done']);
     const parts = decodeAll(events, { finishesWithoutReason: true });
-    expect(parts.map(({ kind }) => kind)).toEqual(['chunk', 'chunk', 'finished', 'chunk', 'chunk', 'done']);
+    expect(parts.map(({ kind }) => kind)).toEqual(['chunk', 'chunk', 'finished', 'chunk', 'done']);
     expect(parts[3]).toMatchObject({
-      chunk: { choices: [{ index: 0, delta: {}, finish_reason: 'stop', native_finish_reason: null }] },
+      chunk: {
+        choices: [
+          { index: 0, delta: {}, finish_reason: 'stop', native_finish_reason: null },
+          { index: 1, delta: {}, finish_reason: 'length', native_finish_reason: 'length' },
+        ],
+      },
     });
   });
   it.each(['', 'nonsense', '[1]', '"x"', 'null', '5', `{"a":${'['.repeat(100)}${']'.repeat(100)}}`])(
