@@ -55,11 +55,11 @@ import { logCompletion, operationLog, recorderOf } from './telemetry/record.ts';
 import { openExchanges } from './transport/send.ts';
 import type { Transport } from './transport/transport.ts';
 
-/** What an adapter needs of a gateway. */
+/** The part of a gateway that an adapter needs. */
 export interface RequestHandler {
   /** Request in, Response out. Rejects with a GatewayError where an argument is wrong, and never otherwise. Bound. */
   handle(request: Request, context?: HandleContext): Promise<Response>;
-  /** Where it expects requests unless told otherwise. Default `/v1`. */
+  /** The path under which it expects requests unless told otherwise. Default `/v1`. */
   basePath?: string;
 }
 
@@ -111,14 +111,14 @@ export interface Gateway extends RequestHandler, Omit<InProcessApi, 'apiKeys' | 
     refresh(): Promise<{ models: number }>;
   };
   /**
-   * How a chat request would be routed and paid for now: no provider is asked, nothing is held.
+   * Tells how a chat request would be routed and paid for now: no provider is asked, nothing is held.
    * @param body  as of POST /chat/completions; text or an object
    * @throws GatewayError as the request itself would be refused, where no route could be planned for it
    */
   explain: Explain;
-  /** Whether requests can be served now, for a probe: asks the store, within `storeTimeoutMs`. Never rejects. Bound. */
+  /** Tells whether requests can be served now, for a probe: asks the store, within `storeTimeoutMs`. Never rejects. Bound. */
   ready(): Promise<Readiness>;
-  /** What this instance has open now, for metrics. Asks no store. Bound. */
+  /** Counts what this instance has open now, for metrics. Asks no store. Bound. */
   state(): GatewayState;
   /** Ends open streams and upstream connections, and books what is still to be booked. */
   close(): Promise<void>;

@@ -89,7 +89,7 @@ export const apiKeyOptions = lazily(() =>
       .overwrite((key) => pastedKey(key).key)
       .min(8)
       .regex(/^[\x21-\x7e]*$/, expectation('expected visible ASCII characters without blanks')),
-    /** What the key may do; chat needs `inference`; workspaces, budgets, credentials and keys need `management`. */
+    /** Permissions of the key: chat needs `inference`; workspaces, budgets, credentials and keys need `management`. */
     permissions: z.array(permissionSchema()).min(1).default(['inference']),
     /**
      * Patterns of the models that the key may use, such as `openai/*`; 1 to 100; see
@@ -109,7 +109,7 @@ export const apiKeyOptions = lazily(() =>
 
 const sectionDefault = <T extends z.ZodType>(schema: T) => schema.prefault({} as z.input<T>);
 
-/** What is checked; for what tells of the options. */
+/** The check of all options; their documentation is made from it too. */
 export const optionsSchema = lazily(() =>
   z
     .strictObject({
@@ -124,7 +124,7 @@ export const optionsSchema = lazily(() =>
        * see docs/routing.md#other-names-of-a-model.
        */
       aliases: z.record(modelAlias(), modelTarget()).default({}),
-      /** Where further models and their prices come from. */
+      /** Sources of further models and their prices. */
       catalog: sectionDefault(catalogOptions()),
       /** Keys that callers authenticate with. */
       apiKeys: z.array(apiKeyOptions()).optional(),
@@ -140,7 +140,7 @@ export const optionsSchema = lazily(() =>
         ])
         .optional(),
       /**
-       * Where workspaces, budgets, credentials and keys are kept; see docs/storage.md.
+       * The store of workspaces, budgets, credentials and keys; see docs/storage.md.
        * @default in memory
        */
       store: objectWith<StoreOption>(['get', 'set', 'delete'], 'a Keyv or a Keyv adapter').optional(),
@@ -152,17 +152,17 @@ export const optionsSchema = lazily(() =>
         ['hold', 'settle', 'release', 'renew', 'expire', 'add', 'read', 'forget'],
         'a ledger',
       ).optional(),
-      /** How budgets are held. */
+      /** Settings of the holds of budgets. */
       budgets: sectionDefault(budgetSettingsSchema()),
       /** Encrypts BYOK credentials (none without it: 503), and prompts and responses that are kept. */
       secrets: masterSecretsSchema().optional(),
       /** Encrypts them with a key service (KMS) instead; wins over `secrets`. */
       sealer: objectWith<Sealer>(['seal', 'open'], 'a sealer with seal and open').optional(),
-      /** How safe a Redis must be set up. */
+      /** Demands on the safety of a Redis. */
       redis: sectionDefault(redisSettingsSchema()),
-      /** How long a store call may take before the request fails with 503. */
+      /** The longest time of a store call; then the request fails with 503. */
       storeTimeoutMs: milliseconds().default(250),
-      /** How long data from the store is cached: a key that another instance has revoked works for this time. */
+      /** The time for which data from the store is cached: a key that another instance has revoked works for so long. */
       storeCacheMs: z.int().min(0).default(5_000),
       /** The model of requests that name none; without it such a request is a 400. */
       defaultModel: z.string().min(1).optional(),
@@ -175,7 +175,7 @@ export const optionsSchema = lazily(() =>
         .string()
         .regex(/^[a-z][a-z0-9]{0,30}$/, expectation('expected up to 31 lower-case letters and digits'))
         .optional(),
-      /** Whose wire format to follow where it differs from the interface; see docs/listings.md#compat. */
+      /** The service whose wire format to follow where it differs from the interface; see docs/listings.md#compat. */
       compat: z.enum(compatNames).optional(),
       /** The path under which requests arrive, unless an adapter sets another. */
       basePath: z
@@ -183,7 +183,7 @@ export const optionsSchema = lazily(() =>
         .regex(/^(?:\/[^\s?#/]+)*$/, expectation('expected a path such as /v1'))
         .default('/v1'),
       /**
-       * Which web pages of other sites may use the gateway, where your server has no rules for that; see
+       * The web pages of other sites that may use the gateway, where your server has no rules for that; see
        * docs/options.md#cors and docs/hosts.md#web-pages-of-other-sites.
        */
       cors: corsSettingsSchema().optional(),
@@ -200,24 +200,25 @@ export const optionsSchema = lazily(() =>
       /** Requests and tokens per minute, and requests in flight; see [rate limits](rate-limits.md). */
       rateLimits: sectionDefault(rateLimitSettingsSchema()),
       /**
-       * When requests are refused because the process has too much to do; see [rate limits](rate-limits.md#overload).
+       * Limits behind which requests are refused because the process has too much to do; see [rate
+       * limits](rate-limits.md#overload).
        */
       overload: sectionDefault(overloadSettingsSchema()),
       /** Maximum durations. */
       timeouts: sectionDefault(timeoutSettingsSchema()),
-      /** What is retried, and when. */
+      /** Retries of a provider's failures: how many, and after which time. */
       retry: sectionDefault(retrySettingsSchema()),
-      /** What a broken stream looks like. */
+      /** The end of a broken stream, as clients see it. */
       streams: sectionDefault(streamSettingsSchema()),
       /** Comments in silent streams. */
       keepAlive: sectionDefault(keepAliveSettingsSchema()),
-      /** When an endpoint that fails goes into cooldown; see docs/routing.md#health. */
+      /** Failures after which an endpoint goes into cooldown; see docs/routing.md#health. */
       health: sectionDefault(cooldownSettingsSchema()),
       /** A second attempt beside a stream whose first token is late; see docs/routing.md#hedging. */
       hedge: sectionDefault(hedgeSettingsSchema()),
-      /** What routers do where a request does not say; see docs/routing.md#routers-and-aliases. */
+      /** Defaults of routers, where a request does not say; see docs/routing.md#routers-and-aliases. */
       routers: sectionDefault(routerSettingsSchema()),
-      /** How long a conversation keeps its endpoint; see docs/routing.md#conversations. */
+      /** The time for which a conversation keeps its endpoint; see docs/routing.md#conversations. */
       sticky: sectionDefault(stickySettingsSchema()),
       /** Thoughts that a provider binds to their conversation; see docs/dialects/anthropic-messages.md. */
       thoughtBindings: sectionDefault(thoughtBindingSettingsSchema()),
@@ -238,7 +239,7 @@ export const optionsSchema = lazily(() =>
        * see docs/guardrails.md.
        */
       guardrails: z.array(withId<Guardrail>('a guardrail: an object with an id')).default([]),
-      /** How URLs are fetched that requests and models name; see docs/fetching.md. */
+      /** Rules for fetching URLs that requests and models name; see docs/fetching.md. */
       fetching: sectionDefault(fetchingSettingsSchema()),
       /**
        * `(url, { maxBytes, mediaTypes, isAllowed, signal }) => Promise<FetchedFile>`: fetches these URLs instead. It
@@ -268,7 +269,7 @@ export const optionsSchema = lazily(() =>
         .default([]),
       /** Scripted answers for your own tests; see docs/sandbox.md#scripted-answers. */
       sandbox: sandboxSettings().optional(),
-      /** What is kept of requests in the store; see docs/records.md. */
+      /** Records of requests in the store; see docs/records.md. */
       records: sectionDefault(recordSettingsSchema()),
       /** `(record) => void`, called for every client call that ran, when it has ended; see docs/options.md#fields-of-records. */
       onRecord: func<Recorder>('(record) => void').optional(),
@@ -276,7 +277,7 @@ export const optionsSchema = lazily(() =>
       onOperation: func<OperationRecorder>('(record) => void').optional(),
       /** `(entry) => void`, called for every change that a management operation made; see docs/audit.md. */
       onAudit: func<(entry: AuditEntry) => void>('(entry) => void').optional(),
-      /** Who is told how much of budgets is spent; see docs/budget-events.md. */
+      /** Receivers of the news how much of budgets is spent; see docs/budget-events.md. */
       budgetEvents: sectionDefault(budgetEventSettingsSchema()),
       /**
        * The network, with the interface of the web's `fetch`.
@@ -337,7 +338,7 @@ export const optionsSchema = lazily(() =>
 /** A key that callers authenticate with. */
 export interface ApiKeyOptions extends z.input<ReturnType<typeof apiKeyOptions>> {}
 
-/** What `createGateway` takes. */
+/** The options of `createGateway`. */
 export interface GatewayOptions extends z.input<ReturnType<typeof optionsSchema>> {}
 
 /** The same, checked and complete. */

@@ -5,8 +5,8 @@ import type { HandleContext, RequestHandler } from '../../src/index.ts';
 import { awaitsContinue, discardRest, isConsumed, isUntouched, readText } from './request-body.ts';
 
 /**
- * A request and its response, from node:http or a framework on top of it. A class, because an exchange lives for as
- * long as the provider thinks: see `Sent` in src/pipeline/attempt/outgoing.ts.
+ * A request and its response, from node:http or a framework on top of it. It lives while the provider thinks, so it is
+ * a class: docs/performance.md, "Classes instead of literals".
  */
 export class NodeExchange {
   readonly req: IncomingMessage;

@@ -4,10 +4,7 @@ export interface Ids {
   uuid(): string;
 }
 
-/**
- * V8 keeps the text of `crypto.randomUUID` as forty parts. The first access joins them, which takes five times as long
- * as making a flat text (see `flatText`). A request needs two UUIDs.
- */
+/** Random UUIDs. Not those of `crypto.randomUUID`: docs/performance.md, "Flat strings". */
 export const randomIds: Ids = { uuid: randomUuid };
 
 const uuidBytes = 16;

@@ -19,9 +19,7 @@ export interface Sender {
 export class ByteQueue implements ByteSource {
   readonly #signal: StopSignal;
   readonly #sender: Sender;
-  /**
-   * Made at the first use. V8 moves an object that is made early and lives long, with its content, to its old objects.
-   */
+  /** Made at the first use: docs/performance.md, "Classes instead of literals". */
   #buffers: Uint8Array[] | null = null;
   #bytes = 0;
   #isEnded = false;

@@ -9,8 +9,8 @@ export type Cohort = (run: () => void, failed: (error: unknown) => void, isAlone
 
 /** One cohort for each kind of step: steps that run together should be alike. */
 export function createCohort(): Cohort {
-  // Two lists in turn, whose places are emptied. V8 would make new lists directly in its old space, and they would keep
-  // requests alive: see "Classes instead of literals" in docs/performance.md.
+  // Two lists in turn, whose places are emptied, so that no list keeps requests alive: docs/performance.md, "Requests in
+  // step".
   let waiting: (Step | null)[] = [];
   let running: (Step | null)[] = [];
   let count = 0;

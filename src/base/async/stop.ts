@@ -74,8 +74,7 @@ export class StopSwitch implements StopSignal {
 }
 
 /**
- * A class, because V8 may put an array, or the object of a literal, directly among its old objects. See `Sent` in
- * outgoing.ts.
+ * One listener, with the next one. A class, not a literal or an array: docs/performance.md, "Classes instead of literals".
  */
 class Listening {
   readonly listener: () => void;

@@ -101,7 +101,7 @@ export interface Health {
 
 export interface HealthDeps {
   clock: Clock;
-  /** When endpoints get a cooldown after failures. Absent options have their defaults. */
+  /** Failures after which endpoints get a cooldown. Absent options have their defaults. */
   cooldown?: Partial<CooldownSettings>;
   /** The number of remembered keys, over all workspaces. Default 10,000. */
   maxEndpoints?: number;

@@ -17,7 +17,7 @@ export interface SharedEntry {
 }
 
 export interface SharedRecord {
-  /** When the record was written, epoch ms. */
+  /** The instant at which the record was written, epoch ms. */
   atMs: number;
   entries: SharedEntry[];
 }

@@ -32,7 +32,7 @@ export function encodeRequest({
   const learnt = quirks.reasoningField === undefined ? thoughtField : undefined;
   const dropParams = quirks.dropParams;
   const dropped: string[] = [];
-  // V8 makes no old objects of an empty literal: see `Sent` in pipeline/attempt/outgoing.ts.
+  // An empty literal: docs/performance.md, "Classes instead of literals".
   const payload: Record<string, unknown> = {};
   payload.model = upstreamModel;
   for (const key in request) {

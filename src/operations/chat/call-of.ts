@@ -81,7 +81,7 @@ const secretHeaders: ReadonlySet<string> = new Set([
   'x-goog-api-key',
 ]);
 
-/** A class for the same reason as `Sent` in pipeline/attempt/outgoing.ts: it holds the complete request. */
+/** The call of a client. It holds the complete request, so it is a class: docs/performance.md, "Classes instead of literals". */
 class CompletionCall implements Call {
   readonly id: string;
   readonly operation: string;

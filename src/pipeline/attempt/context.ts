@@ -14,7 +14,9 @@ export interface AttemptSettings {
   timeouts: TimeoutSettings;
 }
 
-/** Everything that the parts of one attempt need. It is a class for the same reason as `Sent`. */
+/**
+ * Everything that the parts of one attempt need. A class: docs/performance.md, "Classes instead of literals".
+ */
 export class AttemptContext {
   readonly settings: AttemptSettings;
   readonly provider: Provider;

@@ -54,9 +54,8 @@ export function urlOf(provider: Provider, credential: Credential, path: string):
 }
 
 /**
- * A request and its state of sending. It is a class, since V8 may put an object literal straight among its old objects
- * if earlier ones outlived collections, as this one does while the provider thinks. Whatever an old object holds lives
- * until the next full collection; here that is the complete body.
+ * A request and its state of sending. It lives while the provider thinks, and holds the complete body, so it is a
+ * class: docs/performance.md, "Classes instead of literals".
  */
 export class Sent implements TransportRequest {
   readonly method: TransportRequest['method'];

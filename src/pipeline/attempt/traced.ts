@@ -175,8 +175,8 @@ class Observer implements AttemptObserver {
 }
 
 /**
- * A begun attempt whose parameters are made when they are read, since a sampler leaves most requests out. It is a
- * class, because V8 keeps the getter of an object literal, and the request that it refers to, until a full collection.
+ * A begun attempt whose parameters are made when they are read, since a sampler leaves most requests out. A class, not
+ * a literal with getters: docs/performance.md, "Classes instead of literals".
  */
 class LazyBegunAttempt implements BegunAttempt {
   readonly providerSlug: string;

@@ -95,9 +95,7 @@ export function begunCallOf(call: Call, said: { readonly words: CallersWords }):
   return new Begun(call, said);
 }
 
-/**
- * A class, since V8 would keep the getters of an object literal, and all that they refer to, until a full collection.
- */
+/** A begun call. A class, not a literal with getters: docs/performance.md, "Classes instead of literals". */
 class Begun implements BegunCall {
   readonly id: string;
   readonly operation: string;

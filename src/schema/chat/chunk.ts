@@ -54,7 +54,7 @@ export const chunkChoiceSchema = lazily(() =>
     delta: chunkDeltaSchema(),
     /** null until the last chunk of the choice. */
     finish_reason: finishReasonSchema().nullable(),
-    /** Why the response ended, as the provider named it. */
+    /** The reason why the response ended, as the provider named it. */
     native_finish_reason: textOrNull(),
     /** Probabilities of the new tokens, where they were asked for. */
     logprobs: logprobsSchema().nullish(),

@@ -59,7 +59,7 @@ export const explainedBudgetSchema = lazily(() =>
     hold_usd: usd(),
     /** The amount left after this hold. */
     remaining_usd: usd(),
-    /** When it resets next; null: never. */
+    /** The time of its next reset; null: never. */
     resets_at: z.string().nullable(),
   }),
 );

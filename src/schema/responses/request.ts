@@ -110,7 +110,7 @@ export const responsesRequestSchema = lazily(() =>
     background: refusedFlag(),
     /** `auto`: the provider may leave out the oldest items where the input is too long. */
     truncation: z.enum(['auto', 'disabled']).nullish(),
-    /** When and how the provider shortens the conversation by itself. */
+    /** Rules by which the provider shortens the conversation by itself. */
     context_management: z.array(jsonObject()).nullish(),
     /** The tier that is asked for. */
     service_tier: z.enum(['auto', 'default', 'flex', 'priority', 'scale']).nullish(),

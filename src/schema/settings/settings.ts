@@ -247,8 +247,8 @@ export const retrySettingsSchema = lazily(() =>
     /** The longest pause, before the random part is taken off. */
     maxDelayMs: z.int().min(0).default(5_000),
     /**
-     * When a provider asks for a longer pause than this, the endpoint goes into cooldown for that pause, and the next
-     * endpoint is tried.
+     * The longest pause that is waited for. Where a provider asks for a longer one, the endpoint goes into cooldown for
+     * that pause, and the next endpoint is tried.
      */
     maxRetryAfterMs: z.int().min(0).default(10_000),
     /** The cooldown of an endpoint that refused our credentials. */
@@ -305,8 +305,8 @@ export const hedgeSettingsSchema = lazily(() =>
      */
     enabled: z.boolean().default(false),
     /**
-     * When a first token is late at an endpoint with too few figures (fewer than 20 streams in 5 minutes); null:
-     * never. With enough figures, a first token is late when it takes longer than 95 of 100 did.
+     * The time after which a first token is late at an endpoint with too few figures (fewer than 20 streams in 5
+     * minutes); null: never. With enough figures, a first token is late when it takes longer than 95 of 100 did.
      */
     afterMs: milliseconds().nullable().default(null),
     /** The share of streams that may be hedged, 0 to 1. */

@@ -56,7 +56,7 @@ export const createApiKeySchema = lazily(() =>
     allowed_models: allowedModelPatterns().nullable().default(null),
     /** Labels, copied into records. */
     tags: keyTags().default([]),
-    /** When the key stops to work; null: never. */
+    /** The time at which the key stops to work; null: never. */
     expires_at: z.iso
       .datetime({ offset: true, error: expectation('expected a time such as "2030-01-31T12:00:00Z"') })
       .nullable()
@@ -267,11 +267,11 @@ export const apiKeySchema = lazily(() =>
     ...usage(),
     /** Id of the user who made the key; null: no user. */
     creator_user_id: z.string().nullable(),
-    /** When the key was made. */
+    /** The time at which the key was made. */
     created_at: z.iso.datetime(),
-    /** When the key was changed last; null: never. */
+    /** The time of the last change of the key; null: none. */
     updated_at: z.iso.datetime().nullable(),
-    /** When the key stops to work; null: never. */
+    /** The time at which the key stops to work; null: never. */
     expires_at: z.iso.datetime().nullable(),
   }),
 );
@@ -294,7 +294,7 @@ export const currentApiKeySchema = lazily(() =>
     tags: z.array(z.string()),
     /** Id of the user who made the key; null: no user. */
     creator_user_id: z.string().nullable(),
-    /** When the key stops to work; null: never. */
+    /** The time at which the key stops to work; null: never. */
     expires_at: z.iso.datetime().nullable(),
     /** Always false: there is no free tier. */
     is_free_tier: z.boolean(),

@@ -68,7 +68,7 @@ export const credentialSchema = lazily(() =>
     ...restrictions(),
     /** ISO 8601, UTC. */
     created_at: z.iso.datetime(),
-    /** Why no request uses the credential, and what is expected; absent: requests may use it. */
+    /** The reason why no request uses the credential, and what is expected; absent: requests may use it. */
     unusable_reason: text().optional(),
   }),
 );

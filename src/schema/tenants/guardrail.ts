@@ -72,7 +72,7 @@ const providerSlugs = lazily(() =>
 const budgetOfKeys = lazily(() => ({
   /** The amount that each key may spend, in USD. */
   limit_usd: z.number().positive({ abort: true }).min(smallestLimitUsd).max(largestLimitUsd).nullable(),
-  /** When the budget starts anew. */
+  /** The interval after which the budget starts anew. */
   reset_interval: z.enum(['daily', 'weekly', 'monthly']).nullable(),
 }));
 

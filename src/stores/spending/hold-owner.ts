@@ -7,7 +7,7 @@ import { bitOf, type IntervalSet, keyAccount, type Limited, windowsAt, workspace
 export interface HoldOwner extends Pick<Limited, 'ofWorkspace' | 'ofKey'> {
   callId: string;
   apiKeyHash: string | null;
-  /** When the call was admitted, epoch ms. */
+  /** The instant at which the call was admitted, epoch ms. */
   atMs: number;
   isFurther: boolean;
 }

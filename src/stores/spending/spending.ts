@@ -83,7 +83,7 @@ export interface HoldScope {
   keyLimit: KeyLimit | null;
   /** The budgets of the workspace, and those that guardrails give to the api key. */
   budgets: readonly BudgetLimit[];
-  /** When the call was admitted, epoch ms. The call counts in the windows of this instant, however long it takes. */
+  /** The instant at which the call was admitted, epoch ms. The call counts in the windows of this instant, however long it takes. */
   atMs: number;
   /** The id of the call, for its record if its process dies. Absent: the call has none. */
   callId?: string;

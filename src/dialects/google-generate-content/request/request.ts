@@ -54,7 +54,7 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
   const family = familyOf(upstreamModel);
   const format = encodeFormat(taken, family, drop);
   const tools = encodeTools(format.hidesTools ? { ...taken, tools: [] } : taken, format.tool, family, drop);
-  // V8 makes no old objects of an empty literal: see `Sent` in pipeline/attempt/outgoing.ts.
+  // An empty literal: docs/performance.md, "Classes instead of literals".
   const payload: Loose = {};
   const { contents, systemInstruction } = encodeMessages(taken.messages, format.instruction, family, quirks, drop);
   payload.contents = contents;

@@ -10,7 +10,7 @@ export interface FinishWord {
 }
 
 /**
- * Why a response ended, in the words of all servers. Servers translate from one another: any of these words may come in
+ * The reason why a response ended, by the words of all servers. Servers translate from one another: any of these words may come in
  * any wire format.
  */
 export const finishWords: readonly FinishWord[] = [
