@@ -45,17 +45,19 @@ describe('a whole answer', () => {
     expect((await answerTo(completion({ service_tier: 'flex' }))).json.service_tier).toBe('flex');
     expect((await answerTo(completion({ service_tier: null }))).json).not.toHaveProperty('service_tier');
   });
-  it.each([
+  const calledTool = { id: 'call_1', type: 'function', function: { name: 'read', arguments: '{}' } };
+  it.each<[native: string, normal: string, said?: object]>([
     ['stop', 'stop'],
     ['length', 'length'],
     ['max_tokens', 'length'],
-    ['tool_calls', 'tool_calls'],
-    ['function_call', 'tool_calls'],
+    ['tool_calls', 'tool_calls', { tool_calls: [calledTool] }],
+    ['function_call', 'tool_calls', { function_call: calledTool.function }],
+    ['tool_calls', 'stop'],
     ['content_filter', 'content_filter'],
     ['SAFETY', 'content_filter'],
     ['eos', 'stop'],
-  ])('has finish_reason %s as %s, and the word of the provider beside it', async (native, normal) => {
-    expect(await choiceOf(completion({}, {}, { finish_reason: native }))).toMatchObject({
+  ])('has finish_reason %s as %s, and the word of the provider beside it', async (native, normal, said = {}) => {
+    expect(await choiceOf(completion({}, said, { finish_reason: native }))).toMatchObject({
       finish_reason: normal,
       native_finish_reason: native,
     });

@@ -5,6 +5,7 @@ import type { DialectRequest, EncodedRequest } from '../dialect.ts';
 import { Dropped, leftOut } from '../shared/left-out.ts';
 import { asEffort, reasoningAmount } from '../shared/reasoning-request.ts';
 import { unsupported } from '../shared/unsupported.ts';
+import { noArguments } from '../shared/values.ts';
 import { type Metadata, merged } from './metadata.ts';
 import { cacheOptions, encodePrompt, options, type PromptContext } from './prompt.ts';
 import type { AiSdkQuirks } from './quirks.ts';
@@ -149,7 +150,7 @@ function encodeTool(tool: FunctionTool, context: PromptContext): Loose {
     type: 'function',
     name,
     ...(description === undefined ? {} : { description }),
-    inputSchema: parameters ?? { type: 'object', properties: {} },
+    inputSchema: parameters ?? noArguments,
     ...(typeof strict === 'boolean' ? { strict } : {}),
     ...options(cacheOptions(tool, 'tools[]', context)),
   };

@@ -22,7 +22,7 @@ function isSet(value: unknown): boolean {
 /** Encodes sampling, stop sequences, the user, and the tier. */
 export function encodeSettings(request: ChatRequest, payload: Loose, thinking: Loose | undefined, encoding: Encoding) {
   encodeSampling(request, payload, thinking !== undefined && thinking.type !== 'disabled', encoding);
-  encodeStop(request, payload, encoding);
+  encodeStop(request, payload);
   encodeUser(request, payload, encoding);
   encodeTier(request, payload, encoding);
 }
@@ -47,13 +47,8 @@ function encodeSampling(request: ChatRequest, payload: Loose, thinks: boolean, {
   put('top_k', topK, isFree && !thinks);
 }
 
-/** Encodes stop sequences. A text without a visible character is refused. */
-function encodeStop({ stop }: ChatRequest, payload: Loose, { dropped }: Encoding): void {
-  if (!isSet(stop)) return;
-  const texts = typeof stop === 'string' ? [stop] : (stop as string[]);
-  const taken = texts.filter((text) => text.trim() !== '');
-  if (taken.length < texts.length) dropped.add('stop');
-  if (taken.length > 0) payload.stop_sequences = taken;
+function encodeStop({ stop }: ChatRequest, payload: Loose): void {
+  if (isSet(stop)) payload.stop_sequences = typeof stop === 'string' ? [stop] : stop;
 }
 
 /** The most characters of a user's id; a longer one is refused. */

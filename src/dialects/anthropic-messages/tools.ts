@@ -1,6 +1,7 @@
 import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatRequest, ChatTool, FunctionTool, ToolChoice } from '../../schema/chat/chat.ts';
 import { unsupported } from '../shared/unsupported.ts';
+import { noArguments } from '../shared/values.ts';
 import { mostSearchTurns, searchOptionsOf } from '../shared/web-search-options.ts';
 import { mark } from './cache.ts';
 import type { Encoding } from './encoding.ts';
@@ -67,10 +68,8 @@ const takenOfFunction = new Set(['name', 'description', 'parameters', 'strict'])
 
 function encodeTool(tool: ChatTool, path: string, encoding: Encoding): Loose {
   if (!isFunction(tool)) throw unsupported(`${path}.type`, '"function": this provider is given no other tools');
-  const { name, description, parameters = {}, strict } = tool.function;
-  const schema: Loose = { type: 'object', ...parameters };
-  // Anthropic insists on the properties of an object that has none.
-  if (Object.keys(parameters).length === 0) schema.properties = {};
+  const { name, description, parameters, strict } = tool.function;
+  const schema = parameters ?? noArguments;
   const encoded: Loose = { name, ...(description ? { description } : {}), input_schema: schema };
   if (strict === true) {
     const shaped = encoding.traits.strictTools ? grammarSchema(schema, encoding.schemas) : null;

@@ -1,6 +1,7 @@
 import { awsEventStream } from '../../base/framing/aws-event-stream.ts';
 import { defineDialect } from '../dialect.ts';
 import { type Profile, profiles } from '../fit/index.ts';
+import { claudeName } from '../shared/claude-name.ts';
 import { decodeError } from './errors.ts';
 import { traitsOf } from './model.ts';
 import { type ConverseQuirks, converseQuirks } from './quirks.ts';
@@ -9,6 +10,12 @@ import { decodeResult } from './result.ts';
 import { streamDecoder } from './stream.ts';
 
 const mistral: Profile = { ...profiles.bedrock, ...profiles.shortIds };
+const claude: Profile = { ...profiles.bedrock, ...profiles.claude };
+
+function profileOf({ family }: ConverseQuirks, model: string): Profile {
+  if (traitsOf(model, family).shortToolIds) return mistral;
+  return claudeName(model) !== null || family?.startsWith('claude') ? claude : profiles.bedrock;
+}
 
 /**
  * The Converse API of Amazon Bedrock: one request shape for the models of many authors.
@@ -21,7 +28,7 @@ export const bedrockConverse = defineDialect<ConverseQuirks>({
   quirks: converseQuirks,
   // `maxTokens` limits reasoning and response together.
   counting: () => ({ reasoningBeside: false }),
-  profile: ({ family }, model) => (traitsOf(model, family).shortToolIds ? mistral : profiles.bedrock),
+  profile: profileOf,
   encodeRequest,
   decodeResult,
   streamDecoder,

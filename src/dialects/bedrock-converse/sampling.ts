@@ -39,7 +39,7 @@ export function encodeSampling(
     if (takes('top_p') && !(traits.oneOfTemperature && config.temperature !== undefined)) config.topP = topP;
     else dropped.add('top_p');
   }
-  const stop = (typeof request.stop === 'string' ? [request.stop] : (request.stop ?? [])).filter((text) => text !== '');
+  const stop = typeof request.stop === 'string' ? [request.stop] : (request.stop ?? []);
   if (stop.length > 0) {
     if (takes('stop')) config.stopSequences = stop;
     else dropped.add('stop');

@@ -3,6 +3,7 @@ import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { CacheControl } from '../../schema/chat/part.ts';
 import type { FunctionTool } from '../../schema/chat/tool.ts';
 import { unsupported } from '../shared/unsupported.ts';
+import { noArguments } from '../shared/values.ts';
 import { cachePoint } from './caching.ts';
 import type { ModelTraits } from './model.ts';
 import { isClosed, type OutputPlan } from './output.ts';
@@ -67,7 +68,7 @@ function toolBlocks(
 
 function toolSpec({ function: called }: FunctionTool, traits: ModelTraits, dropped: Set<string>): Loose {
   const { name, description, parameters, strict } = called;
-  const json = { type: 'object', ...(parameters ?? { properties: {} }) };
+  const json = parameters ?? noArguments;
   const isStrict = strict === true && traits.nativeOutput && isClosed(json);
   if (strict === true && !isStrict) dropped.add('tools[].function.strict');
   return {

@@ -4,6 +4,7 @@ import type { StructuredOutput } from '../dialect.ts';
 import type { Dropped } from '../shared/left-out.ts';
 import { outputInstruction, outputToolName } from '../shared/structured-output.ts';
 import { unsupported } from '../shared/unsupported.ts';
+import { noArguments } from '../shared/values.ts';
 
 /** The tools of a request and the form of its response, as Cohere takes them. */
 export interface ToolsAndFormat {
@@ -106,7 +107,7 @@ function encodeTool({ function: { name, description, parameters } }: FunctionToo
       name,
       ...(description === undefined ? {} : { description }),
       // Cohere requires them.
-      parameters: parameters ?? { type: 'object', properties: {} },
+      parameters: parameters ?? noArguments,
     },
   };
 }

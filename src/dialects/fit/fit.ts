@@ -7,6 +7,7 @@ import { needsChange } from './needs.ts';
 import { pairedEntries } from './pairs.ts';
 import type { Profile } from './profile.ts';
 import { namesFor } from './rename.ts';
+import { hasRefusedStops, withTakenStops } from './stops.ts';
 import { namesIn, speaksOfToolsOtherwise, toolFields } from './tools.ts';
 import { inTurns } from './turns.ts';
 
@@ -29,7 +30,8 @@ export interface Fitted {
  */
 export function fitRequest(request: ChatRequest, native: Native | null, profile: Profile): Fitted {
   const hasOtherTools = speaksOfToolsOtherwise(request, native, profile);
-  if (!hasOtherTools && !needsChange(request, profile)) return { request, native, dropped: [], ownNames: null };
+  if (!hasOtherTools && !hasRefusedStops(request, profile) && !needsChange(request, profile))
+    return { request, native, dropped: [], ownNames: null };
   const dropped = new Set<string>();
   const drop = (path: string) => void dropped.add(path);
   const names = namesFor(namesIn(request, native), profile.toolNames);
@@ -40,7 +42,8 @@ export function fitRequest(request: ChatRequest, native: Native | null, profile:
   // Where nothing is said at all, the dialect says what is missing.
   const messages = entries.length === 0 ? request.messages : messagesOf(entries, request.messages);
   const withTools = hasOtherTools || names.own.size > 0 ? toolFields(request, native, names, drop) : request;
-  const fitted = messages === withTools.messages ? withTools : { ...withTools, messages };
+  const withStops = withTakenStops(withTools, profile, drop);
+  const fitted = messages === withStops.messages ? withStops : { ...withStops, messages };
   const isMoved = messages !== request.messages;
   const isSame = native === null || (fitted === request && names.own.size === 0);
   return {

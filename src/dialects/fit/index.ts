@@ -5,6 +5,7 @@ import {
   anthropic,
   bedrock,
   bridgedChat,
+  claude,
   cohere,
   everyChatServer,
   freeChat,
@@ -31,6 +32,8 @@ export const profiles = {
   longIds,
   /** Ids of tool calls of nine letters and digits. */
   shortIds,
+  /** Any Claude, whoever serves it. */
+  claude,
   /** OpenAI Responses. */
   responses,
   /** Anthropic Messages. */

@@ -3,7 +3,7 @@ import type { CallForm, Native, NativeObject } from '../../call/native.ts';
 import type { ChatMessage, ChatRequest } from '../../schema/chat/chat.ts';
 import type { Entry } from './entry.ts';
 import type { Names } from './rename.ts';
-import { isNamed, renamed } from './tools.ts';
+import { isNamed, renamed, withWholeSchema } from './tools.ts';
 
 /**
  * Returns `native` for the request as it was fitted: items of messages that only have other ids or names get these. A
@@ -21,7 +21,7 @@ export function fittedNative(native: Native, request: ChatRequest, entries: read
       return isSame ? items : itemsAs(items, before, message, names);
     }),
     instructionsAt: at === -1 ? null : at,
-    tools: native.tools.map((tool) => (tool === null ? null : toolAs(tool, names))),
+    tools: native.tools.map((tool) => (tool === null ? null : toolAs(withWholeSchema(tool), names))),
     callForms: formsAs(native.callForms, names),
     toolChoice:
       toolChoice === null || names.own.size === 0

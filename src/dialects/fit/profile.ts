@@ -29,6 +29,8 @@ export interface Profile {
   readonly ordersResults: boolean;
   /** The texts that are refused: none, those without a character, those without a visible one. */
   readonly refusedTexts: 'none' | 'empty' | 'blank';
+  /** The texts that are refused among those at which the response stops. */
+  readonly refusedStops: 'empty' | 'blank';
   /** false: results of tools are text alone; what else they hold goes into a message of the user behind them. */
   readonly resultMedia: boolean;
   /** The form of the ids of tool calls. Each is given once in a conversation. */
@@ -65,6 +67,7 @@ export const everyChatServer: Profile = {
   bridgesResults: false,
   ordersResults: false,
   refusedTexts: 'empty',
+  refusedStops: 'empty',
   resultMedia: false,
   toolIds: visible(40),
   toolNames: usualNames,
@@ -90,6 +93,9 @@ export const bridgedChat: Profile = { ...everyChatServer, bridgesResults: true, 
 export const longIds: Pick<Profile, 'toolIds'> = { toolIds: visible(512) };
 export const shortIds: Pick<Profile, 'toolIds'> = { toolIds: nineSigns };
 
+/** A Claude, whoever serves it, refuses to stop at a text without a visible character. */
+export const claude: Pick<Profile, 'refusedStops'> = { refusedStops: 'blank' };
+
 /** @see https://platform.openai.com/docs/api-reference/responses/create "input", "tools" */
 export const responses: Profile = {
   ...freeChat,
@@ -100,6 +106,7 @@ export const responses: Profile = {
 /** @see https://platform.claude.com/docs/en/api/messages/create */
 export const anthropic: Profile = {
   ...freeChat,
+  ...claude,
   opens: 'user',
   refusedTexts: 'blank',
   resultMedia: true,
@@ -112,6 +119,7 @@ export const anthropic: Profile = {
  */
 export const bedrock: Profile = {
   ...anthropic,
+  refusedStops: 'empty',
   toolIds: words(64),
 };
 

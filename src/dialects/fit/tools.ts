@@ -3,6 +3,7 @@ import type { Native, NativeObject } from '../../call/native.ts';
 import type { ChatRequest, ChatTool, ToolChoice } from '../../schema/chat/chat.ts';
 import type { Profile } from './profile.ts';
 import type { Names } from './rename.ts';
+import { wholeSchema } from './schemas.ts';
 
 /** Fields that mean nothing without tools, and that providers then refuse. */
 const ofTools = ['tool_choice', 'parallel_tool_calls'] as const;
@@ -11,11 +12,14 @@ const ofTools = ['tool_choice', 'parallel_tool_calls'] as const;
 export function speaksOfToolsOtherwise(request: ChatRequest, native: Native | null, { toolNames }: Profile): boolean {
   const { tools, tool_choice: choice } = request;
   if (native !== null && nativeNames(native).some((name) => !toolNames.fits.test(name))) return true;
+  if (native?.tools.some((tool) => tool !== null && withWholeSchema(tool) !== tool)) return true;
   if (tools === undefined || tools === null || tools.length === 0)
     return hasNoTools(request, native) && (Array.isArray(tools) || ofTools.some((key) => isSet(request[key])));
   for (const tool of tools) {
     const name = nameOf(tool);
-    if (name !== null && !toolNames.fits.test(name)) return true;
+    if (name === null) continue;
+    const called = tool.function as Loose;
+    if (!toolNames.fits.test(name) || withWholeSchema(called) !== called) return true;
   }
   return isObject(choice) && namesInChoice(choice).some((name) => !toolNames.fits.test(name));
 }
@@ -90,9 +94,9 @@ export function toolFields(
     const isIdle = !Array.isArray(tools) && !ofTools.some((key) => isSet(request[key]));
     return isIdle || !hasNoTools(request, native) ? request : withoutTools(request, drop);
   }
-  if (names.own.size === 0) return request;
   const changed: ChatRequest = { ...request, tools: tools.map((tool) => toolAs(tool, names)) };
-  if (isObject(request.tool_choice)) changed.tool_choice = renamed(request.tool_choice, names) as ToolChoice;
+  if (names.own.size > 0 && isObject(request.tool_choice))
+    changed.tool_choice = renamed(request.tool_choice, names) as ToolChoice;
   return changed;
 }
 
@@ -107,8 +111,21 @@ function withoutTools(request: ChatRequest, drop: (path: string) => void): ChatR
 
 function toolAs(tool: ChatTool, names: Names): ChatTool {
   const name = nameOf(tool);
-  if (name === null || names.of(name) === name) return tool;
-  return { ...tool, function: { ...(tool.function as Loose), name: names.of(name) } } as ChatTool;
+  if (name === null) return tool;
+  const called = withWholeSchema(tool.function as Loose);
+  if (names.of(name) === name && called === tool.function) return tool;
+  return { ...tool, function: { ...called, name: names.of(name) } } as ChatTool;
+}
+
+/**
+ * A function, or a tool of a client's own format, with all that providers insist on in the schema of its arguments. The
+ * very same where it has that, or has no schema: such a function takes no arguments.
+ */
+export function withWholeSchema<Called extends NativeObject>(called: Called): Called {
+  const { parameters } = called;
+  if (!isObject(parameters)) return called;
+  const whole = wholeSchema(parameters);
+  return whole === parameters ? called : { ...called, parameters: whole };
 }
 
 /** An object that names tools, with the provider's names: a choice, a tool, an item. */

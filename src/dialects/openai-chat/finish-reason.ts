@@ -1,11 +1,6 @@
-import { type FinishReasonOf, finishReasons } from '../shared/response/finish-reasons.ts';
-import { finishWordOf, meaningOf } from '../shared/response/finish-words.ts';
+import { finishReasons } from '../shared/response/finish-reasons.ts';
 
-const reasonOf = finishReasons();
-
-/** Ours for a provider's word, in either case. That tools were called is believed: an older call has a field of its own. */
-export const finishReasonOf: FinishReasonOf = (native, calledTools, isMidCall) =>
-  reasonOf(native, calledTools || meaningOf(finishWordOf(native)) === 'tool_calls', isMidCall);
+export const finishReasonOf = finishReasons();
 
 /** The words of servers for a response that goes on, where others send null. */
 const goesOn: ReadonlySet<string> = new Set(['', 'null', 'none']);

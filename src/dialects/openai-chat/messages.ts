@@ -42,8 +42,11 @@ function encodeMessage(
   const isMarked =
     ('cache_control' in message || (Array.isArray(parts) && parts.some((part) => 'cache_control' in part))) &&
     quirks.cacheControl?.includes('messages') !== true;
-  if (!asSystem && !moved && !isMarked && !hasNull) return message;
+  // Some servers refuse a message without the field, beside tool calls too.
+  const lacksContent = parts === undefined;
+  if (!asSystem && !moved && !isMarked && !hasNull && !lacksContent) return message;
   const encoded: Loose = { ...message };
+  if (lacksContent) encoded.content = null;
   if (hasNull) for (const field of Object.keys(encoded)) if (isUnset(encoded, field)) delete encoded[field];
   if (asSystem) encoded.role = 'system';
   if (moved) encodeAssistant(encoded, quirks, dropped, learntField);

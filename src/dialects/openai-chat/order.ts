@@ -1,5 +1,6 @@
 import { lazily } from '../../base/lazily.ts';
 import { type Profile, profiles } from '../fit/index.ts';
+import { claudeName } from '../shared/claude-name.ts';
 import type { ChatQuirks } from './quirks.ts';
 
 const orders = {
@@ -12,6 +13,7 @@ const callIds = {
   any: profiles.longIds,
   nine: profiles.shortIds,
 } as const;
+const ofModels = { claude: profiles.claude, other: {} };
 
 /** Models whose templates demand turns with a bridge, and ids of nine signs, wherever they are served. */
 const ofMistral = /mistral|mixtral|ministral|codestral|devstral|magistral|pixtral|voxtral/i;
@@ -23,7 +25,8 @@ const all = lazily(() => {
   const made = new Map<string, Profile>();
   for (const order of Object.keys(orders) as Order[])
     for (const ids of Object.keys(callIds) as CallIds[])
-      made.set(`${order} ${ids}`, { ...orders[order], ...callIds[ids] });
+      for (const [name, ofModel] of Object.entries(ofModels))
+        made.set(`${order} ${ids} ${name}`, { ...orders[order], ...callIds[ids], ...ofModel });
   return made;
 });
 
@@ -32,5 +35,6 @@ export function profileOf({ messageOrder, callIds: form }: ChatQuirks, upstreamM
   const isStrict = (messageOrder === undefined || form === undefined) && ofMistral.test(upstreamModel);
   const order: Order = messageOrder ?? (isStrict ? 'bridged_turns' : 'turns');
   const ids: CallIds = form ?? (isStrict ? 'nine' : 'up_to_40');
-  return all().get(`${order} ${ids}`) as Profile;
+  const model: keyof typeof ofModels = claudeName(upstreamModel) === null ? 'other' : 'claude';
+  return all().get(`${order} ${ids} ${model}`) as Profile;
 }

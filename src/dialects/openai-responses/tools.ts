@@ -1,6 +1,7 @@
 import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatTool, FunctionTool, ToolChoice, WebSearchTool } from '../../schema/chat/chat.ts';
 import { unsupported } from '../shared/unsupported.ts';
+import { noArguments } from '../shared/values.ts';
 import type { Dropped } from './dropped.ts';
 
 /**
@@ -35,7 +36,7 @@ function encodeFunction(tool: FunctionTool, dropped: Dropped): Loose {
     type: 'function',
     name,
     ...(description === undefined || description === null ? {} : { description }),
-    parameters: parameters ?? { type: 'object', properties: {} },
+    parameters: parameters ?? noArguments,
     strict: strict ?? false,
   };
 }

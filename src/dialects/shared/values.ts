@@ -89,3 +89,6 @@ export function toolCallIds(): ToolCallIds {
     },
   };
 }
+
+/** The schema of a function that takes no arguments. */
+export const noArguments: Loose = { type: 'object', properties: {} };

@@ -1,4 +1,14 @@
-import { isObjectText, type Json, listOf, pictures, sheet, typeOfDataUrl, type Validator } from './seen.ts';
+import {
+  checkSchema,
+  checkStops,
+  isObjectText,
+  type Json,
+  listOf,
+  pictures,
+  sheet,
+  typeOfDataUrl,
+  type Validator,
+} from './seen.ts';
 
 interface Rules {
   /** One system message first, then a user, then turns; nothing empty: the templates of Qwen, Gemma, Llama and others. */
@@ -28,6 +38,7 @@ function chat({ takesTurns, isMistral, ids }: Rules): Validator {
       const path = `messages.${at}`;
       check(['system', 'user', 'assistant', 'tool'].includes(role as string), `${path}: role ${role}`);
       if (role !== 'tool') check(open.length === 0, `${path}: no result of ${open.join()}`);
+      check('content' in message, `${path}: missing field content`);
       for (const part of listOf(content)) {
         const isPicture = part.type === 'image_url';
         check(part.type === 'text' || (isPicture && role === 'user'), `${path}: ${part.type} of ${role}`);
@@ -83,8 +94,12 @@ function checkTurn(
 
 function checkTools(body: Json, check: (isRight: boolean, fault: string) => void): void {
   check(!('tools' in body) || listOf(body.tools).length > 0, 'tools: empty');
-  for (const { function: called } of listOf(body.tools))
-    check(/^[a-zA-Z0-9_-]{1,64}$/.test((called as Json).name as string), `tools: name ${(called as Json).name}`);
+  for (const { function: called } of listOf(body.tools)) {
+    const { name, parameters } = called as Json;
+    check(/^[a-zA-Z0-9_-]{1,64}$/.test(name as string), `tools: name ${name}`);
+    if (parameters !== undefined) checkSchema(parameters, `tools: ${name}`, check);
+  }
+  checkStops(body.stop, false, check);
   for (const field of ['tool_choice', 'parallel_tool_calls'])
     check(!(field in body) || 'tools' in body, `${field} without tools`);
 }

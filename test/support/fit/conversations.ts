@@ -65,11 +65,24 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 const tools = fc.constantFrom('all', 'all', 'all', 'none', 'empty');
 const choice = fc.constantFrom(undefined, 'auto', 'required', 'none', 'named');
+const schema = fc.constantFrom<object | undefined>(
+  undefined,
+  {},
+  { type: 'object' },
+  { $schema: 'http://json-schema.org/draft-07/schema#', properties: { q: { type: 'array' } } },
+  { type: 'object', properties: null, required: null },
+  { type: 'object', properties: { q: { anyOf: [{ type: 'array', items: null }, { type: 'string' }] } } },
+  { type: 'object', properties: { q: { type: 'array', items: {} } } },
+);
+const stop = fc.constantFrom(undefined, undefined, [], '', 'END', ['END'], ['\n\n', 'END'], [' ', '']);
 
-/** Random conversations: roles in any order, parallel calls, repeated ids, empty and broken parts, pictures. */
+/**
+ * Random conversations: roles in any order, parallel calls, repeated ids, empty and broken parts, pictures, schemas and
+ * stop texts that lack something.
+ */
 export const conversations: fc.Arbitrary<Told> = fc
-  .record({ steps: fc.array(step, { maxLength: 9 }), tools, choice, parallel: fc.boolean() })
-  .map(({ steps, tools: given, choice: chosen, parallel }) => {
+  .record({ steps: fc.array(step, { maxLength: 9 }), tools, schema, choice, parallel: fc.boolean(), stop })
+  .map(({ steps, tools: given, schema: parameters, choice: chosen, parallel, stop: stops }) => {
     const told: Told = { request: { messages: [] }, said: [], instructions: [], calls: [] };
     const messages = told.request.messages as object[];
     let marks = 0;
@@ -78,7 +91,12 @@ export const conversations: fc.Arbitrary<Told> = fc
     const last = mark();
     messages.push({ role: 'user', content: last });
     told.said.push(last);
-    if (given === 'all') told.request.tools = names.map((name) => ({ type: 'function', function: { name } }));
+    if (given === 'all')
+      told.request.tools = names.map((name) => ({
+        type: 'function',
+        function: { name, ...(parameters === undefined ? {} : { parameters: structuredClone(parameters) }) },
+      })) as NonNullable<ChatRequest['tools']>;
+    if (stops !== undefined) told.request.stop = stops;
     if (given === 'empty') told.request.tools = [];
     if (parallel) told.request.parallel_tool_calls = true;
     if (chosen === 'named') told.request.tool_choice = { type: 'function', function: { name: names[1] as string } };

@@ -1,4 +1,14 @@
-import { isObject, type Json, listOf, pictures, sheet, typeOfDataUrl, type Validator } from './seen.ts';
+import {
+  checkSchema,
+  checkStops,
+  isObject,
+  type Json,
+  listOf,
+  pictures,
+  sheet,
+  typeOfDataUrl,
+  type Validator,
+} from './seen.ts';
 
 /**
  * The Responses API: `call_id` has 1 to 64 characters; "No tool output found for function call", "No tool call found for
@@ -29,6 +39,7 @@ export const responses: Validator = (text) => {
   seen.check(open.size === 0, `No tool output found for ${[...open].join()}`);
   seen.check(!('tools' in body) || listOf(body.tools).length > 0, 'tools: empty');
   seen.check(!('tool_choice' in body) || 'tools' in body, 'tool_choice without tools');
+  for (const { name, parameters } of listOf(body.tools)) checkSchema(parameters, `tools: ${name}`, seen.check);
   return seen;
 };
 
@@ -78,7 +89,11 @@ export const anthropic: Validator = (text) => {
     }
   });
   check(open.length === 0, `no results of ${open.join()}`);
-  for (const { name } of listOf(body.tools)) check(/^[a-zA-Z0-9_-]{1,64}$/.test(name as string), `tools: ${name}`);
+  for (const { name, input_schema: schema } of listOf(body.tools)) {
+    check(/^[a-zA-Z0-9_-]{1,64}$/.test(name as string), `tools: ${name}`);
+    checkSchema(schema, `tools: ${name}`, check);
+  }
+  checkStops(body.stop_sequences, true, check);
   check(!('tool_choice' in body) || 'tools' in body, 'tool_choice without tools');
   return seen;
 };
@@ -88,47 +103,60 @@ export const anthropic: Validator = (text) => {
  * blank", "Expected toolResult blocks at messages.2.content", `toolUseId` of `[a-zA-Z0-9_-]{1,64}`, a text beside each
  * document, no mark right behind one.
  */
-export const bedrock: Validator = (text) => {
-  const body = JSON.parse(text) as Json;
-  const seen = sheet();
-  const { check } = seen;
-  const turns = listOf(body.messages);
-  const known = new Set<string>();
-  check(turns[0]?.role === 'user', 'A conversation must start with a user message');
-  for (const block of listOf(body.system))
-    check(!('text' in block) || String(block.text).trim() !== '', 'system: blank');
-  let open: string[] = [];
-  turns.forEach((turn, at) => {
-    const blocks = listOf(turn.content);
-    check(blocks.length > 0 && turn.role !== turns[at - 1]?.role, `messages.${at}: empty, or ${turn.role} twice`);
-    const answered = blocks.flatMap(({ toolResult }) => (isObject(toolResult) ? [toolResult.toolUseId as string] : []));
-    check(same(answered, open), `messages.${at}: results ${answered.join()} of calls ${open.join()}`);
-    open = [];
-    const hasDocument = blocks.some((block) => 'document' in block);
-    check(!hasDocument || blocks.some((block) => 'text' in block), `messages.${at}: a text block must be included`);
-    blocks.forEach((block, place) => {
-      const before = blocks[place - 1] ?? {};
-      if ('cachePoint' in block)
-        check(place > 0 && !('document' in before) && !('reasoningContent' in before), `messages.${at}: cachePoint`);
-      if ('text' in block) check(String(block.text).trim() !== '', `messages.${at}: blank`);
-      if (isObject(block.image)) check(['png', 'jpeg', 'gif', 'webp'].includes(block.image.format as string), 'format');
-      if (isObject(block.toolResult)) {
-        const { toolUseId, content } = block.toolResult;
-        check(listOf(content).length > 0, `messages.${at}: empty result`);
-        seen.results.push({ id: toolUseId as string, text: JSON.stringify(content) });
-      }
-      if (!isObject(block.toolUse)) return;
-      const { toolUseId: id, name, input } = block.toolUse as { toolUseId: string; name: string; input: unknown };
-      check(/^[a-zA-Z0-9_-]{1,64}$/.test(id) && !known.has(id), `messages.${at}: toolUseId ${id}`);
-      check(/^[a-zA-Z0-9_-]{1,64}$/.test(name) && isObject(input), `messages.${at}: ${name}`);
-      known.add(id);
-      open.push(id);
-      seen.calls.push({ id, name, input: JSON.stringify(input) });
+const bedrockOf =
+  (isClaude: boolean): Validator =>
+  (text) => {
+    const body = JSON.parse(text) as Json;
+    const seen = sheet();
+    const { check } = seen;
+    const turns = listOf(body.messages);
+    const known = new Set<string>();
+    check(turns[0]?.role === 'user', 'A conversation must start with a user message');
+    for (const block of listOf(body.system))
+      check(!('text' in block) || String(block.text).trim() !== '', 'system: blank');
+    let open: string[] = [];
+    turns.forEach((turn, at) => {
+      const blocks = listOf(turn.content);
+      check(blocks.length > 0 && turn.role !== turns[at - 1]?.role, `messages.${at}: empty, or ${turn.role} twice`);
+      const answered = blocks.flatMap(({ toolResult }) =>
+        isObject(toolResult) ? [toolResult.toolUseId as string] : [],
+      );
+      check(same(answered, open), `messages.${at}: results ${answered.join()} of calls ${open.join()}`);
+      open = [];
+      const hasDocument = blocks.some((block) => 'document' in block);
+      check(!hasDocument || blocks.some((block) => 'text' in block), `messages.${at}: a text block must be included`);
+      blocks.forEach((block, place) => {
+        const before = blocks[place - 1] ?? {};
+        if ('cachePoint' in block)
+          check(place > 0 && !('document' in before) && !('reasoningContent' in before), `messages.${at}: cachePoint`);
+        if ('text' in block) check(String(block.text).trim() !== '', `messages.${at}: blank`);
+        if (isObject(block.image))
+          check(['png', 'jpeg', 'gif', 'webp'].includes(block.image.format as string), 'format');
+        if (isObject(block.toolResult)) {
+          const { toolUseId, content } = block.toolResult;
+          check(listOf(content).length > 0, `messages.${at}: empty result`);
+          seen.results.push({ id: toolUseId as string, text: JSON.stringify(content) });
+        }
+        if (!isObject(block.toolUse)) return;
+        const { toolUseId: id, name, input } = block.toolUse as { toolUseId: string; name: string; input: unknown };
+        check(/^[a-zA-Z0-9_-]{1,64}$/.test(id) && !known.has(id), `messages.${at}: toolUseId ${id}`);
+        check(/^[a-zA-Z0-9_-]{1,64}$/.test(name) && isObject(input), `messages.${at}: ${name}`);
+        known.add(id);
+        open.push(id);
+        seen.calls.push({ id, name, input: JSON.stringify(input) });
+      });
     });
-  });
-  check(open.length === 0, `no results of ${open.join()}`);
-  return seen;
-};
+    check(open.length === 0, `no results of ${open.join()}`);
+    const { tools } = (body.toolConfig ?? {}) as Json;
+    for (const { toolSpec } of listOf(tools)) {
+      const { name, inputSchema } = (toolSpec ?? {}) as Json;
+      if (isObject(inputSchema)) checkSchema(inputSchema.json, `toolConfig: ${name}`, check);
+    }
+    checkStops((body.inferenceConfig as Json | undefined)?.stopSequences, isClaude, check);
+    return seen;
+  };
+export const bedrock = bedrockOf(true);
+export const bedrockOfOthers = bedrockOf(false);
 
 /**
  * Gemini: "Please ensure that function call turn comes immediately after a user turn or after a function response turn",
@@ -167,8 +195,11 @@ export const google: Validator = (text) => {
   });
   check(open.length === 0, `no response of ${open.join()}`);
   for (const { functionDeclarations } of listOf(body.tools))
-    for (const { name } of listOf(functionDeclarations))
+    for (const { name, parametersJsonSchema: schema } of listOf(functionDeclarations)) {
       check(/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/.test(name as string), `tools: ${name}`);
+      if (schema !== undefined) checkSchema(schema, `tools: ${name}`, check);
+    }
+  checkStops((body.generationConfig as Json | undefined)?.stopSequences, false, check);
   return seen;
 };
 
@@ -200,6 +231,8 @@ export const cohere: Validator = (text) => {
   });
   check(open.size === 0, `no result of ${[...open].join()}`);
   check(!('tools' in body) || listOf(body.tools).length > 0, 'tools: empty');
+  for (const { function: called } of listOf(body.tools)) checkSchema((called as Json).parameters, 'tools', check);
+  checkStops(body.stop_sequences, false, check);
   return seen;
 };
 
@@ -232,6 +265,8 @@ export const aiSdk: Validator = (text) => {
     }
   });
   check(open.size === 0, `no result of ${[...open].join()}`);
+  for (const { name, inputSchema } of listOf(body.tools)) checkSchema(inputSchema, `tools: ${name}`, check);
+  checkStops(body.stopSequences, false, check);
   return seen;
 };
 

@@ -42,3 +42,28 @@ export function isObjectText(text: unknown): boolean {
     return false;
   }
 }
+
+/**
+ * "schema must be a JSON Schema of 'type: "object"'", "object schema missing properties", "array schema missing items",
+ * "None is not of type 'array'".
+ */
+export function checkSchema(schema: unknown, path: string, check: (isRight: boolean, fault: string) => void): void {
+  check(isObject(schema) && schema.type === 'object', `${path}: not of type object`);
+  check(isObject(schema) && isObject(schema.properties), `${path}: object schema missing properties`);
+  const pending: unknown[] = [schema];
+  for (const one of pending) {
+    if (Array.isArray(one)) pending.push(...one);
+    if (!isObject(one)) continue;
+    check(one.type !== 'array' || isObject(one.items), `${path}: array schema missing items`);
+    check(one.required === undefined || Array.isArray(one.required), `${path}: required is no list`);
+    pending.push(...Object.values(one));
+  }
+}
+
+/** Texts at which a response stops: a list of one at least, each with a character, or with one that is seen. */
+export function checkStops(stops: unknown, isSeen: boolean, check: (isRight: boolean, fault: string) => void): void {
+  if (stops === undefined) return;
+  const texts = typeof stops === 'string' ? [stops] : (stops as string[]);
+  check(texts.length > 0, 'stop: empty');
+  for (const text of texts) check((isSeen ? text.trim() : text) !== '', `stop: ${JSON.stringify(text)}`);
+}

@@ -10,8 +10,8 @@ export interface FinishWord {
 }
 
 /**
- * The reason why a response ended, by the words of all servers. Servers translate from one another: any of these words may come in
- * any wire format.
+ * The reason why a response ended, by the words of all servers. Servers translate from one another: any of these words
+ * may come in any wire format.
  */
 export const finishWords: readonly FinishWord[] = [
   { means: 'stop', words: ['stop'], of: 'OpenAI, Google and most others' },

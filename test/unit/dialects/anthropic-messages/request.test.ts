@@ -191,7 +191,7 @@ describe('tools', () => {
 describe('other fields', () => {
   it.each<[object, object, string[]]>([
     [{ temperature: 1.7 }, { temperature: 1 }, []],
-    [{ stop: ['\n', 'END'] }, { stop_sequences: ['END'] }, ['stop']],
+    [{ stop: 'END' }, { stop_sequences: ['END'] }, []],
     [{ user: 'a' }, { metadata: { user_id: 'a' } }, []],
     [{ user: 'a', safety_identifier: 'b' }, { metadata: { user_id: 'b' } }, ['user']],
     [{ user: 'a'.repeat(257) }, {}, ['user']],

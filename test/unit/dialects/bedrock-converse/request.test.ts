@@ -203,7 +203,7 @@ describe('sampling', () => {
     ['mistral.mistral-large-2407-v1:0', { temperature: 0.5, topP: 0.9 }, { top_k: 5 }, []],
     ['some.model', { temperature: 0.5, topP: 0.9 }, {}, ['top_k']],
   ])('%s gets what it takes', (model, config, fields, dropped) => {
-    const sent = additional({ temperature: 0.5, top_p: 0.9, top_k: 5, stop: ['x', ''] }, model);
+    const sent = additional({ temperature: 0.5, top_p: 0.9, top_k: 5, stop: ['x'] }, model);
     const stop = dropped.includes('stop') ? {} : { stopSequences: ['x'] };
     expect(sent.config ?? {}).toEqual({ ...config, ...stop });
     expect(sent.fields ?? {}).toEqual(fields);

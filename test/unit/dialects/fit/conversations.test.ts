@@ -33,7 +33,7 @@ const cases: Record<string, Case> = {
   Anthropic: of('anthropic-messages', others.anthropic, 'claude-sonnet-4-5'),
   'the newest Claude': of('anthropic-messages', others.anthropic, 'claude-sonnet-4-6'),
   Bedrock: of('bedrock-converse', others.bedrock, 'anthropic.claude-sonnet-4-5-20250929-v1:0'),
-  'a model of Mistral at Bedrock': of('bedrock-converse', others.bedrock, 'mistral.mistral-large-2407-v1:0'),
+  'a model of Mistral at Bedrock': of('bedrock-converse', others.bedrockOfOthers, 'mistral.mistral-large-2407-v1:0'),
   Gemini: of('google-generate-content', others.google, 'gemini-2.5-flash'),
   'Gemini 3': of('google-generate-content', others.google, 'gemini-3-pro'),
   Cohere: of('cohere-chat', others.cohere, 'command-a'),
