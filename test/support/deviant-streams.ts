@@ -97,7 +97,30 @@ const json = (value: object) => `${JSON.stringify(value)}`;
 
 export const straight: Deviation = { name: 'as OpenAI', manner: {} };
 
+const beginsEmpty = (at: number) => ({ function: { name: calls[at]?.name, arguments: '{}' } });
+
 const ofCalls: Deviation[] = [
+  { name: '{} before the arguments', manner: { calls: () => straightCalls(undefined, beginsEmpty) } },
+  { name: '{} before the arguments, all at index 0', manner: { calls: () => straightCalls(() => 0, beginsEmpty) } },
+  {
+    name: '{} before the arguments, id and name in every fragment',
+    manner: {
+      calls: () =>
+        straightCalls(undefined, beginsEmpty, (at) => ({
+          call: { id: calls[at]?.id },
+          called: { name: calls[at]?.name },
+        })),
+    },
+  },
+  {
+    name: '{} for both calls, and then the arguments of each',
+    manner: {
+      calls: () => [
+        { tool_calls: calls.map((_, at) => ({ ...whole(at, '{}'), index: at })) },
+        ...calls.map(({ args }, at) => ({ tool_calls: [fragment(at, { function: { arguments: args } })] })),
+      ],
+    },
+  },
   { name: 'all calls at index 0', manner: { calls: () => straightCalls(() => 0, undefined, undefined) } },
   {
     name: 'id and name in every fragment',

@@ -36,7 +36,11 @@ interface Call {
   extent: JsonExtent;
   /** All its arguments; '' where they are long. */
   text: string;
+  /** It began with `{}`, which some servers write before the real arguments: clients get that once it is known to be all. */
+  isEmpty: boolean;
 }
+
+const emptyObject = '{}';
 
 /** Longer arguments are not known when they come again, in UTF-16 units. */
 const longestRepeated = 50_000;
@@ -54,6 +58,8 @@ export function streamedCalls(ids: ToolCallIds): StreamedCalls {
   const calls: Call[] = [];
   const byPlace = new Map<number, Call>();
   const byId = new Map<string, Call>();
+  /** The calls that have begun with `{}`. */
+  const empty = new Set<Call>();
   let latest: Call | undefined;
 
   function begin({ given, place }: Fragment): Call {
@@ -68,6 +74,7 @@ export function streamedCalls(ids: ToolCallIds): StreamedCalls {
       held: { text: '', called: {}, added: {} },
       extent: jsonExtent(),
       text: '',
+      isEmpty: false,
     };
     calls.push(call);
     if (place !== null) byPlace.set(place, call);
@@ -104,13 +111,31 @@ export function streamedCalls(ids: ToolCallIds): StreamedCalls {
       latest = call;
       if (fragment.place !== null) byPlace.set(fragment.place, call);
       const said = add(call, fragment, raw);
+      if (call.isEmpty) empty.add(call);
+      // The arguments of a call show that none come for those before it.
+      else if (empty.size > 0) out.push(...filled((one) => one.index < call.index));
       if (said !== null) out.push(said);
     }
     return out;
   }
 
+  /** Gives `{}` to calls that have begun with it. */
+  function filled(isOver: (call: Call) => boolean): ChunkToolCall[] {
+    const out: ChunkToolCall[] = [];
+    for (const call of empty) {
+      // In their order: to look at all of them for each fragment would cost the product of both.
+      if (call.isEmpty && !(call.isSent && isOver(call))) break;
+      empty.delete(call);
+      if (!call.isEmpty) continue;
+      call.isEmpty = false;
+      call.extent.add('{}');
+      out.push({ index: call.index, function: { arguments: '{}' } });
+    }
+    return out;
+  }
+
   function complete(isWhole: boolean): ChunkToolCall[] {
-    const rest: ChunkToolCall[] = [];
+    const rest = filled(() => true);
     for (const call of calls) {
       const isBare = !call.extent.hasBegun;
       if (isBare && call.isSent && isWhole) {
@@ -163,11 +188,12 @@ function goesOnUnderNewId(call: Call, { name, args }: Fragment): boolean {
 function beginsAnother(call: Call, { given, name, args }: Fragment): boolean {
   if (name === null || call.name === '') return false;
   if (name !== call.name) return hasArguments(call) || given !== null;
+  if (call.isEmpty) return args.trim() !== emptyObject;
   return call.extent.isWhole() && args !== '' && args !== call.text;
 }
 
-function hasArguments({ extent }: Call): boolean {
-  return extent.hasBegun;
+function hasArguments({ extent, isEmpty }: Call): boolean {
+  return extent.hasBegun || isEmpty;
 }
 
 function beginsObject(args: string): boolean {
@@ -208,6 +234,11 @@ function isEmpty(fields: Loose): boolean {
 /** The arguments that a fragment adds. */
 function moreOf(call: Call, args: string): string {
   if (args === '') return '';
+  if (!call.extent.hasBegun && args.trim() === emptyObject) {
+    call.isEmpty = true;
+    return '';
+  }
+  call.isEmpty = false;
   // All of the call came again.
   if (args === call.text && call.extent.isWhole()) return '';
   call.extent.add(args);

@@ -154,6 +154,11 @@ describe('events of a stream', () => {
     for (const reason of ['length', 'content_filter'])
       expect(argumentsOf([begun, chunk({}, reason)])).toEqual(['', '{"a":1}', '']);
     expect(argumentsOf([begun])).toEqual(['', '{"a":1}', '']);
+    // What the provider has said itself is no guess: it waits for other arguments alone.
+    const empty = chunk({ tool_calls: [call(0, '{}'), call(1, '{ }')] });
+    for (const reason of ['tool_calls', 'length']) expect(argumentsOf([empty, chunk({}, reason)])[0]).toBe('{}');
+    const next = chunk({ tool_calls: [call(2, '{"a":1}')] });
+    expect(argumentsOf([empty, next])).toEqual(['{}', '{ }', '{"a":1}']);
   });
   it('finish what is open at a sentinel that is known to stand for it, and only then', () => {
     const of = (index: number, finish: string | null) => ({
