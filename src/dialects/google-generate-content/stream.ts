@@ -1,11 +1,10 @@
-import { keepExact } from '../../base/exact-json.ts';
 import type { UpstreamError } from '../../base/http/upstream-error.ts';
 import { isIndex, isObject, type Loose } from '../../base/values.ts';
 import type { ChunkChoice } from '../../schema/chat/chunk.ts';
 import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
 import { chunkOf } from '../shared/response/chunks.ts';
 import { eventObject } from '../shared/response/event-object.ts';
-import { argumentFields, brokenOff, toolCallIds } from '../shared/values.ts';
+import { brokenOff, toolCallIds } from '../shared/values.ts';
 import { type CandidateState, newCandidate, type PartReading, readCandidate, suffixOf } from './candidate.ts';
 import { errorIn, refusalIn } from './errors.ts';
 import { finishReasonOf, nativeReason } from './finish-reason.ts';
@@ -29,7 +28,6 @@ export function streamDecoder(_quirks: GoogleQuirks, { outputTool }: Reading = {
 
   function decode(data: string): StreamPart[] {
     const event = eventObject(data);
-    if (data.includes('"args"')) keepExact(event, data, argumentFields);
     parts.suffix = suffixOf(event);
     const candidates = Array.isArray(event.candidates) ? event.candidates.filter(isObject) : [];
     for (const one of candidates) searches = Math.max(searches, searchesOf(one, event.modelVersion));

@@ -1,4 +1,3 @@
-import { keepExact } from '../../base/exact-json.ts';
 import { UpstreamError } from '../../base/http/upstream-error.ts';
 import { cleanText } from '../../base/text/clean-text.ts';
 import { addFields, isIndex, isObject, type Loose, without } from '../../base/values.ts';
@@ -6,7 +5,7 @@ import type { ChatChunk, ChunkChoice } from '../../schema/chat/chunk.ts';
 import type { Reading, StreamDecoder, StreamPart, ThoughtFieldMemory } from '../dialect.ts';
 import { eventObject } from '../shared/response/event-object.ts';
 import { isNoBetter } from '../shared/response/finish-reasons.ts';
-import { argumentFields, badResponse, brokenOff, ours, type ToolCallIds, toolCallIds } from '../shared/values.ts';
+import { badResponse, brokenOff, ours, type ToolCallIds, toolCallIds } from '../shared/values.ts';
 import { errorIn } from './errors.ts';
 import { saidIn, sawThought } from './fields.ts';
 import { finishReasonOf, nativeReason } from './finish-reason.ts';
@@ -67,7 +66,6 @@ export function streamDecoder(quirks: ChatQuirks, { thoughtField }: Reading = {}
     const error = errorIn(event);
     const parts: StreamPart[] = [];
     const choices = Array.isArray(event.choices) ? event.choices.filter(isObject) : [];
-    if (hasObjectArguments(choices)) keepExact(event, data, argumentFields);
     if (choices.length > 0) readChoices(event, choices, parts);
     const usage = usageIn(event, choices);
     if (usage) parts.push({ kind: 'usage', usage });
@@ -179,17 +177,6 @@ function newState(ids: ToolCallIds): ChoiceState {
     end: null,
     isFinished: false,
   };
-}
-
-/** Tells whether arguments come as an object, and not as text. */
-function hasObjectArguments(choices: readonly Loose[]): boolean {
-  for (const { delta, message } of choices) {
-    const { tool_calls: calls } = isObject(delta) ? delta : isObject(message) ? message : {};
-    if (!Array.isArray(calls)) continue;
-    if (calls.some((call) => isObject(call) && isObject(call.function) && isObject(call.function.arguments)))
-      return true;
-  }
-  return false;
 }
 
 function reasonOf(native: string, { calls, hasOlderCall }: ChoiceState) {

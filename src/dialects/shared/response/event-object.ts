@@ -1,11 +1,12 @@
+import { keepExact } from '../../../base/exact-json.ts';
 import { JsonError, parseJson } from '../../../base/json.ts';
 import { isObject, type Loose } from '../../../base/values.ts';
-import { badResponse } from '../values.ts';
+import { argumentFields, badResponse } from '../values.ts';
 
 /** The usual depth limit of an event; a deeper one is none of a chat. */
 const usualDepth = 64;
 
-/** Reads the object of an event of a stream. @throws UpstreamError bad_response */
+/** Reads the object of an event of a stream. Numbers in arguments keep their digits. @throws UpstreamError bad_response */
 export function eventObject(data: string, maxDepth = usualDepth): Loose {
   let event: unknown;
   try {
@@ -15,5 +16,6 @@ export function eventObject(data: string, maxDepth = usualDepth): Loose {
     throw error;
   }
   if (!isObject(event)) throw badResponse('The provider sent a stream event that is no object.');
+  keepExact(event, data, argumentFields);
   return event;
 }
