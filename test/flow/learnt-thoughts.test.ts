@@ -42,6 +42,25 @@ describe('earlier reasoning, for a provider that no quirk describes', () => {
     await test.post({ ...ask, messages: [history[0]], stream: true });
     expect(await sentBack(test)).toEqual({ [field]: 'A greeting.' });
   });
+  it.each([false, true])('goes back as a part of the content where it came as one (streamed: %s)', async (stream) => {
+    const test = testGateway({ retry: { maxAttempts: 1 } });
+    const thinking = { type: 'thinking', thinking: [{ type: 'text', text: 'Hm.' }] };
+    const chunk = (delta: object, finish_reason: string | null = null) => ({
+      choices: [{ index: 0, delta, finish_reason }],
+    });
+    test.upstream.answer(
+      stream
+        ? { body: [sse(chunk({ content: [thinking] }), chunk({ content: 'Hi' }), chunk({}, 'stop'), '[DONE]')] }
+        : { body: completion({}, { content: [thinking, { type: 'text', text: 'Hi' }] }) },
+    );
+    await test.post({ ...ask, messages: [history[0]], stream });
+    expect(await sentBack(test)).toEqual({});
+    const [, earlier] = test.upstream.sent.at(-1)?.body.messages as { content: unknown }[];
+    expect(earlier?.content).toEqual([
+      { type: 'thinking', thinking: [{ type: 'text', text: 'A greeting.' }] },
+      { type: 'text', text: 'Hello.' },
+    ]);
+  });
   it('goes back as details where these came', async () => {
     const test = testGateway({ retry: { maxAttempts: 1 } });
     const details = [{ type: 'reasoning.text', text: 'Hm.', index: 0 }];

@@ -32,13 +32,20 @@ export function thoughtFieldIn(said: Loose): ThoughtField | null {
 
 /** Notes in which field a message, or a piece of one, has its thought. @returns false: it has none */
 export function sawThought(raw: Loose, memory: ThoughtFieldMemory): boolean {
-  const details = raw.reasoning_details;
+  const { reasoning_details: details, content } = raw;
   const hasDetails = Array.isArray(details) && details.length > 0;
-  const field = hasDetails ? 'reasoning_details' : thoughtFieldIn(raw);
+  let field: string | null = hasDetails ? 'reasoning_details' : thoughtFieldIn(raw);
   // An empty text says nothing of where others come.
-  if (field === null || (!hasDetails && !textIn(raw[field]))) return false;
+  if (!hasDetails && field !== null && !textIn(raw[field])) field = null;
+  if (field === null && Array.isArray(content) && content.some(isThinking)) field = 'content';
+  if (field === null) return false;
   memory.saw(field);
   return true;
+}
+
+/** Tells whether a part of a content is a thought in the form of Mistral, which takes it back in that form. */
+function isThinking(part: unknown): boolean {
+  return isObject(part) && part.type === 'thinking' && Array.isArray(part.thinking) && Boolean(textIn(part));
 }
 
 /** A text, an object around one, or a list of such objects; null: none of these. */

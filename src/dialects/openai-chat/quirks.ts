@@ -5,6 +5,10 @@ import { lazily } from '../../base/lazily.ts';
 export const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
 export type ReasoningField = (typeof reasoningFields)[number];
 
+/** The places in which providers take earlier thoughts; `content`: as parts of it, as Mistral has them. */
+export const thoughtPlaces = [...reasoningFields, 'content'] as const;
+export type ThoughtPlace = (typeof thoughtPlaces)[number];
+
 /** The forms in which a request tells how much to reason. */
 export const reasoningStyles = [
   'effort',
@@ -107,10 +111,11 @@ export const chatQuirks = lazily(() =>
     finishesWithoutReason: z.boolean().optional(),
     /**
      * The field of an assistant message in which the provider accepts earlier reasoning, whichever of the three the
-     * caller sent; null: the provider accepts none, and the reasoning is left out.
+     * caller sent; `content`: as parts of type `thinking` there; null: the provider accepts none, and the reasoning is
+     * left out.
      * @default the field in which the provider has sent its reasoning, where it has sent any
      */
-    reasoningField: z.enum(reasoningFields).nullable().optional(),
+    reasoningField: z.enum(thoughtPlaces).nullable().optional(),
     /**
      * The `format` of the provider's own `reasoning_details`, where these are the field. It gets only the text of
      * details of another format: signatures and encrypted parts are for the provider that made them.

@@ -21,9 +21,20 @@ export function moveReasoning(
   }
   const value = target === null ? undefined : reasoningAs(target, given, reasoningFormat);
   if (target === null || value === undefined) return reasoningFields.filter((field) => field in given);
-  message[target] = value;
+  if (target === 'content') message.content = [...thinkingParts(value as string), ...partsOf(message.content)];
+  else message[target] = value;
   const isWhole = value === given.reasoning_details || !isOpaque(given.reasoning_details);
   return isWhole ? [] : ['reasoning_details'];
+}
+
+/** @see https://docs.mistral.ai/capabilities/reasoning */
+function thinkingParts(text: string): readonly Loose[] {
+  return text === '' ? [] : [{ type: 'thinking', thinking: [{ type: 'text', text }] }];
+}
+
+function partsOf(content: unknown): readonly unknown[] {
+  if (Array.isArray(content)) return content;
+  return typeof content === 'string' && content !== '' ? [{ type: 'text', text: content }] : [];
 }
 
 function reasoningAs(target: string, given: Loose, format: string | undefined): unknown {

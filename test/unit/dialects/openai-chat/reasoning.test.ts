@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { ReasoningField } from '../../../../src/dialects/openai-chat/quirks.ts';
+import type { ThoughtPlace } from '../../../../src/dialects/openai-chat/quirks.ts';
 import { encodeRequest } from '../../../../src/dialects/openai-chat/request.ts';
 import { builtInProviders } from '../../../../src/providers/index.ts';
 import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
 
-function sent(fields: object, reasoningField?: ReasoningField | null) {
+function sent(fields: object, reasoningField?: ThoughtPlace | null) {
   const message = { role: 'assistant', content: 'Hi', ...fields };
   const { payload, dropped } = encodeRequest({
     request: { messages: [{ role: 'user', content: 'Hello' }, message] } as ChatRequest,
@@ -25,7 +25,7 @@ const details = [
 const thought = 'Let me think';
 
 describe('earlier reasoning of an assistant message', () => {
-  it.each<[object, ReasoningField, unknown, string[]?]>([
+  it.each<[object, ThoughtPlace, unknown, string[]?]>([
     [{ reasoning_content: thought }, 'reasoning_content', thought],
     [{ reasoning: thought }, 'reasoning_content', thought],
     [{ reasoning_details: details }, 'reasoning_content', `Short. ${thought}`, ['messages[].reasoning_details']],
@@ -49,7 +49,7 @@ describe('earlier reasoning of an assistant message', () => {
       expect(sent(fields, target)).toEqual({ others: { [target]: value }, dropped });
     },
   );
-  it.each<[object, ReasoningField | null | undefined, string[]]>([
+  it.each<[object, ThoughtPlace | null | undefined, string[]]>([
     [{ reasoning: thought }, undefined, ['messages[].reasoning']],
     [
       { reasoning_content: thought, reasoning_details: details },
@@ -62,6 +62,25 @@ describe('earlier reasoning of an assistant message', () => {
   ])('%j is left out where the provider takes none or it holds no text (%s), and listed', (fields, target, dropped) => {
     expect(sent(fields, target)).toEqual({ others: {}, dropped });
   });
+  it.each<[unknown, unknown[]]>([
+    ['Hi', [{ type: 'text', text: 'Hi' }]],
+    [null, []],
+    [[{ type: 'text', text: 'Hi' }], [{ type: 'text', text: 'Hi' }]],
+  ])('goes back before the content, as Mistral has it: %j', (content, parts) => {
+    const request = {
+      messages: [
+        { role: 'user', content: 'x' },
+        { role: 'assistant', content, reasoning: thought },
+      ],
+    };
+    const { payload } = encodeRequest({
+      request: request as unknown as ChatRequest,
+      upstreamModel: 'm',
+      quirks: { reasoningField: 'content' },
+    });
+    const thinking = { type: 'thinking', thinking: [{ type: 'text', text: thought }] };
+    expect((payload.messages as object[])[1]).toEqual({ role: 'assistant', content: [thinking, ...parts] });
+  });
   it('is left alone in messages of other roles, and the request is not changed', () => {
     const message = { role: 'assistant', content: 'Hi', reasoning: thought };
     const request = { messages: [{ role: 'user', content: 'x', reasoning: 'mine' }, message] };
@@ -73,7 +92,7 @@ describe('earlier reasoning of an assistant message', () => {
     expect((payload.messages as object[])[0]).toEqual({ role: 'user', content: 'x', reasoning: 'mine' });
     expect(message).toEqual({ role: 'assistant', content: 'Hi', reasoning: thought });
   });
-  it.each<[string, ReasoningField]>([
+  it.each<[string, ThoughtPlace]>([
     ['deepseek', 'reasoning_content'],
     ['moonshotai', 'reasoning_content'],
     ['xiaomi', 'reasoning_content'],
