@@ -55,7 +55,7 @@ describe('earlier reasoning, for a provider that no quirk describes', () => {
     );
     await test.post({ ...ask, messages: [history[0]], stream });
     expect(await sentBack(test)).toEqual({});
-    const [, earlier] = test.upstream.sent.at(-1)?.body.messages as { content: unknown }[];
+    const [, earlier] = (test.upstream.sent.at(-1)?.body.messages ?? []) as { content: unknown }[];
     expect(earlier?.content).toEqual([
       { type: 'thinking', thinking: [{ type: 'text', text: 'A greeting.' }] },
       { type: 'text', text: 'Hello.' },

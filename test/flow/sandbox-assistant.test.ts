@@ -222,4 +222,38 @@ describe('what a model of the sandbox ignores', () => {
     expect(await droppedBy({ model: 'sandbox/echo' }, options)).toEqual([]);
     expect(seen).toMatchObject([{ body: { temperature: 1 } }]);
   });
+  it('gives probabilities of its tokens where they are asked for, as JSON and as a stream, the same each time', async () => {
+    const { client, run } = clientOf();
+    const asked = { model, messages: [user('Hello')], logprobs: true, top_logprobs: 3 };
+    const { choices } = await run(Promise.resolve(client.chat.completions.create(asked)));
+    const tokens = choices[0]?.logprobs?.content ?? [];
+    expect(tokens.map(({ token }) => token).join('')).toBe(choices[0]?.message.content);
+    for (const { token, logprob, bytes, top_logprobs: top } of tokens) {
+      expect(new TextDecoder().decode(Uint8Array.from(bytes ?? []))).toBe(token);
+      expect([top.length, top[0]?.token, top[0]?.logprob]).toEqual([3, token, logprob]);
+      expect(top.reduce((sum, one) => sum + Math.exp(one.logprob), 0)).toBeLessThanOrEqual(1);
+    }
+    const streamed = await run(
+      (async () => {
+        const parts: OpenAI.ChatCompletionTokenLogprob[] = [];
+        for await (const chunk of await client.chat.completions.create({ ...asked, stream: true }))
+          parts.push(...(chunk.choices[0]?.logprobs?.content ?? []));
+        return parts;
+      })(),
+    );
+    expect(streamed).toEqual(tokens);
+    const plain = await run(Promise.resolve(client.chat.completions.create({ model, messages: [user('Hello')] })));
+    expect(plain.choices[0]?.logprobs).toBeNull();
+  });
+  it('refuses more probabilities than a process makes in a moment', async () => {
+    const { client, run } = clientOf();
+    const create = client.chat.completions.create({
+      model: 'sandbox/large-event',
+      messages: [user('Hello')],
+      logprobs: true,
+      max_tokens: 30_000,
+      ...({ sandbox: { tokens: 30_000 } } as object),
+    });
+    await expect(run(Promise.resolve(create))).rejects.toThrow(/30000 probabilities/);
+  });
 });

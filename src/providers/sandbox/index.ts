@@ -48,7 +48,7 @@ const completionPicoUsd = 400_000;
 const cacheReadPicoUsd = 50_000;
 
 /** The fields that every model of the sandbox acts on. Responses never vary, so every seed is honoured. */
-const usualParameters = ['max_tokens', 'max_completion_tokens', 'stop', 'n', 'seed'];
+const usualParameters = ['max_tokens', 'max_completion_tokens', 'stop', 'n', 'seed', 'logprobs', 'top_logprobs'];
 
 /** Request fields that only some models of the sandbox act on. Each model names its fields. */
 const asked: readonly string[] = [

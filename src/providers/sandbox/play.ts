@@ -1,4 +1,5 @@
 import { midStreamFailure, networkError } from './failure.ts';
+import { logprobsOf } from './logprobs.ts';
 import type { Choice, Fault, PlayedResponse, Token } from './outcome.ts';
 import type { BodyStep } from './paced-body.ts';
 
@@ -12,6 +13,8 @@ export interface Performance {
   promptTokens: number;
   cachedTokens: number;
   includeUsage: boolean;
+  /** See `SandboxRequest.alternatives`. */
+  alternatives: number | null;
 }
 
 /** The usage of a response: its tokens exactly, unless the response reports other numbers. */
@@ -47,7 +50,7 @@ function completionBody(performance: Performance): string {
     choices: performance.response.choices.map((choice, index) => ({
       index,
       message: messageOf(choice),
-      logprobs: null,
+      logprobs: logprobsOf(choice.tokens, performance.alternatives),
       finish_reason: choice.finishReason,
     })),
     ...(performance.response.reportsUsage ? { usage: usageOf(performance) } : {}),
@@ -61,8 +64,10 @@ export function* streamSteps(performance: Performance): Generator<BodyStep, void
   const chunkHead = head(performance, 'chat.completion.chunk');
   const chunk = (choices: unknown[], usage: unknown = null) =>
     `data: ${JSON.stringify({ ...chunkHead, choices, ...(reportsUsage ? { usage } : {}) })}\n\n`;
-  const delta = (index: number, fields: object, finishReason: string | null = null) =>
-    chunk([{ index, delta: fields, logprobs: null, finish_reason: finishReason }]);
+  const delta = (index: number, fields: object, finishReason: string | null = null, tokens: readonly Token[] = []) => {
+    const logprobs = logprobsOf(tokens, performance.alternatives);
+    return chunk([{ index, delta: fields, logprobs, finish_reason: finishReason }]);
+  };
 
   const { fault, inOneEvent } = response;
   for (let round = 0; round < roundsOf(response); round += 1) {
@@ -74,8 +79,9 @@ export function* streamSteps(performance: Performance): Generator<BodyStep, void
           atMs,
           text: delta(index, { role: 'assistant', content: tokens[0]?.kind === 'content' ? '' : null, refusal: null }),
         };
-      const fields = deltaOf(inOneEvent ? tokens : tokens.slice(round, round + 1));
-      if (fields) yield { atMs, text: delta(index, fields) };
+      const now = inOneEvent ? tokens : tokens.slice(round, round + 1);
+      const fields = deltaOf(now);
+      if (fields) yield { atMs, text: delta(index, fields, null, now) };
       // A fault replaces the end, also if the text was too short for the fault.
       const isLast = inOneEvent || round === Math.max(tokens.length - 1, 0);
       if (isLast && !fault) yield { atMs, text: delta(index, {}, finishReason) };

@@ -1,6 +1,9 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 
+/** The most alternatives that a request may ask for at each token, as at OpenAI. */
+export const mostAlternatives = 20;
+
 /** The settings in the top-level field `sandbox` of a request. Times in milliseconds. */
 const sandboxOptions = lazily(() =>
   z.strictObject({
@@ -67,6 +70,8 @@ const encodeWireRequest = lazily(() =>
       })
       .nullish(),
     parallel_tool_calls: z.boolean().nullish(),
+    logprobs: z.boolean().nullish(),
+    top_logprobs: z.int().min(0).max(mostAlternatives).nullish(),
     reasoning: z
       .looseObject({ effort: z.string().nullish(), enabled: z.boolean().nullish(), max_tokens: z.int().nullish() })
       .nullish(),
@@ -105,6 +110,8 @@ export interface SandboxRequest {
   reasons: boolean;
   /** true: the request asks for reasoning. */
   asksToReason: boolean;
+  /** The number of further tokens whose probability each token of the text has beside its own; null: none has any. */
+  alternatives: number | null;
   options: SandboxOptions;
 }
 
@@ -168,6 +175,7 @@ export function readRequest(body: string): SandboxRequest {
     parallelCalls: wire.parallel_tool_calls !== false,
     reasons,
     asksToReason: reasons && isAsked,
+    alternatives: wire.logprobs === true ? (wire.top_logprobs ?? 0) : null,
     options: wire.sandbox ?? {},
   };
 }

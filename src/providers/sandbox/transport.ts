@@ -1,6 +1,7 @@
 import { type Clock, steadyClock, wait } from '../../base/clock.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../transport/transport.ts';
 import { failure, midStreamFailure, refusalOutcome } from './failure.ts';
+import { checkProbabilities } from './logprobs.ts';
 import { perform, type Turn } from './models.ts';
 import type { Document, Outcome } from './outcome.ts';
 import { pacedBody } from './paced-body.ts';
@@ -81,6 +82,7 @@ export async function playOutcome(
     if (outcome.kind === 'unreachable') throw outcome.error;
     return documentResponse(outcome, signal, clock);
   }
+  checkProbabilities(outcome.choices, asked.alternatives);
   const performance: Performance = {
     response: outcome,
     id: `chatcmpl-sandbox-${number}`,
@@ -89,6 +91,7 @@ export async function playOutcome(
     promptTokens,
     cachedTokens: asked.options.cached_tokens ?? 0,
     includeUsage: asked.includeUsage,
+    alternatives: asked.alternatives,
   };
   if (asked.stream) {
     const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-cache' };
