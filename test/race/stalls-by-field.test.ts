@@ -27,8 +27,8 @@ import { dialectNames, stallWorld, type World } from '../support/stalls/world.ts
 const every: Sizes = { characters: 60_000, values: 8_000, levels: 98, texts: 'all' };
 /** One text at each place: over all places, every text comes many times. */
 const some: Sizes = { ...every, texts: 'one' };
-/** As much as one body may hold: 100,000 values, and of texts a part of 32 MiB, since each byte costs the same. */
-const most: Sizes = { characters: 4_000_000, values: 95_000, levels: 98, texts: 'one' };
+/** As much as one body may hold: 50,000 values, and of texts a part of 32 MiB, since each byte costs the same. */
+const most: Sizes = { characters: 4_000_000, values: 47_000, levels: 98, texts: 'one' };
 
 const zod = (schema: Schema) => asZod(schema);
 const chat = (sizes: Sizes, model?: string) =>

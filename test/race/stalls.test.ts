@@ -19,7 +19,7 @@ const attacks: [string, () => object][] = [
   ['a model that looks like many releases', () => ({ ...ask, model: `openai/gpt-4o${'-v1:1'.repeat(34)}!` })],
   ['29 MB of tiny values', () => ({ ...ask, more: many(14_500_000, () => 0) })],
   ['as many values as are allowed', () => ({ ...ask, messages: many(24_000, () => ({ role: 'user', content: '' })) })],
-  ['patterns of a plugin', () => ({ ...ask, plugins: [{ id: 'auto-router', allowed_models: many(90_000, String) }] })],
+  ['patterns of a plugin', () => ({ ...ask, plugins: [{ id: 'auto-router', allowed_models: many(45_000, String) }] })],
   ['slugs for 500 credentials of 100 patterns', () => ({ messages: hello, models: many(20, (at) => `groq/x${at}`) })],
   ['a schema of many parts', () => schemaOf({ allOf: many(6000, (at) => ({ [`k${at}`]: 1 })) })],
   ['repeats of nothing', () => schemaOf({ type: 'string', pattern: '((((){9999}){9999}){9999}){9999}' })],

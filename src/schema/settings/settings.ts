@@ -160,7 +160,7 @@ export const limitSettingsSchema = lazily(() =>
     /** Levels of nesting in a JSON body, of a request and of a provider's response. */
     depth: count().default(100),
     /** Values in a JSON body of a request: numbers, texts, flags, nulls, lists and objects. */
-    jsonValues: count().default(100_000),
+    jsonValues: count().default(50_000),
     /** Slugs in `models` of a request. */
     models: count().default(20),
     /** One slug or pattern in a request. */

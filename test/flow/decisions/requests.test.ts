@@ -85,7 +85,7 @@ describe('what is decided of requests and responses', () => {
   });
   it('How much a request may name', async () => {
     const { limits } = resolveOptions({ apiKeys: [{ key: 'sk-test-inference' }] });
-    expect(limits).toMatchObject({ models: 20, slugChars: 256, listItems: 1000, jsonValues: 100_000 });
+    expect(limits).toMatchObject({ models: 20, slugChars: 256, listItems: 1000, jsonValues: 50_000 });
     const many = (count: number) => Array.from({ length: count }, (_, at) => `acme/m${at}`);
     expect(await statusOf({ models: many(21) })).toBe(400);
     expect(await statusOf({ model: 'x'.repeat(257) })).toBe(400);
