@@ -99,9 +99,12 @@ export function hasOtherNumbers(text: string): boolean {
  * @param keys    names of fields
  */
 export function keepExact(value: unknown, source: string, keys: ReadonlySet<string>): void {
-  let mayHold = false;
-  for (const key of keys) mayHold ||= source.includes(`"${key}"`);
-  if (mayHold && hasOtherNumbers(source)) new Keeper(source, keys).keep(value);
+  // Keys alone, without quotation marks: the text of a needle that is made anew each time has to be hashed and searched.
+  for (const key of keys)
+    if (source.includes(key)) {
+      if (hasOtherNumbers(source)) new Keeper(source, keys).keep(value);
+      return;
+    }
 }
 
 class Keeper {

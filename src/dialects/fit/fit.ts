@@ -3,10 +3,10 @@ import type { ChatMessage, ChatRequest } from '../../schema/chat/chat.ts';
 import { spokenEntries, textResults } from './contents.ts';
 import type { Entry } from './entry.ts';
 import { fittedNative } from './native.ts';
-import { needsChange } from './needs.ts';
+import { needsOf } from './needs.ts';
 import { pairedEntries } from './pairs.ts';
 import type { Profile } from './profile.ts';
-import { namesFor } from './rename.ts';
+import { type Names, namesFor, sameNames } from './rename.ts';
 import { hasRefusedStops, withTakenStops } from './stops.ts';
 import { namesIn, speaksOfToolsOtherwise, toolFields } from './tools.ts';
 import { inTurns } from './turns.ts';
@@ -30,15 +30,16 @@ export interface Fitted {
  */
 export function fitRequest(request: ChatRequest, native: Native | null, profile: Profile): Fitted {
   const hasOtherTools = speaksOfToolsOtherwise(request, native, profile);
-  if (!hasOtherTools && !hasRefusedStops(request, profile) && !needsChange(request, profile))
+  const needs = needsOf(request, profile);
+  if (!hasOtherTools && needs === 'nothing' && !hasRefusedStops(request, profile))
     return { request, native, dropped: [], ownNames: null };
   const dropped = new Set<string>();
   const drop = (path: string) => void dropped.add(path);
-  const names = namesFor(namesIn(request, native), profile.toolNames);
+  const isOtherwise = hasOtherTools || needs === 'all';
+  const names = isOtherwise ? namesFor(namesIn(request, native), profile.toolNames) : sameNames;
   const given = request.messages.map((message, from): Entry => ({ message, from, isWhole: true }));
-  const paired = pairedEntries(given, profile, names);
-  const spoken = spokenEntries(paired, profile, drop);
-  const entries = inTurns(profile.resultMedia ? spoken : textResults(spoken), profile, drop);
+  const said = isOtherwise ? saidTo(profile, given, names, drop) : given;
+  const entries = inTurns(said, profile, drop);
   // Where nothing is said at all, the dialect says what is missing.
   const messages = entries.length === 0 ? request.messages : messagesOf(entries, request.messages);
   const withTools = hasOtherTools || names.own.size > 0 ? toolFields(request, native, names, drop) : request;
@@ -53,6 +54,17 @@ export function fitRequest(request: ChatRequest, native: Native | null, profile:
     ownNames: names.own.size === 0 ? null : names.own,
     ...(isMoved ? { places: entries.map(({ from }) => from) } : {}),
   };
+}
+
+/** The entries with calls, results and contents as the provider takes them. */
+function saidTo(
+  profile: Profile,
+  given: readonly Entry[],
+  names: Names,
+  drop: (path: string) => void,
+): readonly Entry[] {
+  const spoken = spokenEntries(pairedEntries(given, profile, names), profile, drop);
+  return profile.resultMedia ? spoken : textResults(spoken);
 }
 
 /** The same list where each message is the same. */

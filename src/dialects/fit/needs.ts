@@ -6,39 +6,44 @@ import { isInstruction } from './entry.ts';
 import type { Profile } from './profile.ts';
 import { areOneTurn } from './turns.ts';
 
-/** Tells whether something in the conversation may have to be changed. Makes no copies: most conversations fit. */
-export function needsChange({ messages }: ChatRequest, profile: Profile): boolean {
+/** The part of a conversation that may have to be changed: nothing, the order of the messages alone, or more. */
+export type Needs = 'nothing' | 'order' | 'all';
+
+/** Finds what may have to be changed. Makes no copies: most conversations fit. */
+export function needsOf({ messages }: ChatRequest, profile: Profile): Needs {
   let ids: Set<string> | null = null;
   /** The calls of the last message of the assistant, and how many of them have their result. */
   let calls: NonNullable<AssistantMessage['tool_calls']> = [];
   let results = 0;
   let hasTurn = false;
+  let isOrdered = true;
   for (let at = 0; at < messages.length; at++) {
     const message = messages[at] as ChatMessage;
     const { role } = message;
     if (role === 'tool') {
-      if (results === calls.length || !isResultOf(message, calls, results, profile)) return true;
+      if (results === calls.length || !isResultOf(message, calls, results, profile)) return 'all';
       results++;
       continue;
     }
-    if (results < calls.length) return true;
+    if (results < calls.length) return 'all';
     const before = at === 0 ? null : (messages[at - 1] as ChatMessage);
-    if (isOutOfTurn(message, before, hasTurn, profile)) return true;
+    isOrdered &&= !isOutOfTurn(message, before, hasTurn, profile);
     hasTurn ||= !isInstruction(message);
-    if (hasOtherContent(message, profile)) return true;
+    if (hasOtherContent(message, profile)) return 'all';
     calls = [];
     results = 0;
     if (role !== 'assistant' || message.tool_calls === undefined || message.tool_calls === null) continue;
     calls = message.tool_calls;
-    if (calls.length === 0) return true;
+    if (calls.length === 0) return 'all';
     ids ??= new Set();
     for (const { id, function: called } of calls) {
-      if (ids.has(id) || !profile.toolIds.fits.test(id) || !profile.toolNames.fits.test(called.name)) return true;
-      if (!isObjectText(called.arguments)) return true;
+      if (ids.has(id) || !profile.toolIds.fits.test(id) || !profile.toolNames.fits.test(called.name)) return 'all';
+      if (!isObjectText(called.arguments)) return 'all';
       ids.add(id);
     }
   }
-  return results < calls.length;
+  if (results < calls.length) return 'all';
+  return isOrdered ? 'nothing' : 'order';
 }
 
 function isOutOfTurn(message: ChatMessage, before: ChatMessage | null, hasTurn: boolean, profile: Profile): boolean {

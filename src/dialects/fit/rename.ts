@@ -41,6 +41,9 @@ export interface Names {
   readonly own: ReadonlyMap<string, string>;
 }
 
+/** All names as they are. */
+export const sameNames: Names = { of: (name) => name, own: new Map() };
+
 /** @param all  every name in the request */
 export function namesFor(all: ReadonlySet<string>, rule: TextRule): Names {
   const given = new Map<string, string>();

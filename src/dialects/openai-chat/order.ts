@@ -21,14 +21,21 @@ const ofMistral = /mistral|mixtral|ministral|codestral|devstral|magistral|pixtra
 type Order = keyof typeof orders;
 type CallIds = keyof typeof callIds;
 /** Every profile that quirks can make: each is made once. */
-const all = lazily(() => {
-  const made = new Map<string, Profile>();
-  for (const order of Object.keys(orders) as Order[])
-    for (const ids of Object.keys(callIds) as CallIds[])
-      for (const [name, ofModel] of Object.entries(ofModels))
-        made.set(`${order} ${ids} ${name}`, { ...orders[order], ...callIds[ids], ...ofModel });
-  return made;
-});
+const all = lazily(() =>
+  mapped(orders, (order) =>
+    mapped(callIds, (ids) => mapped(ofModels, (ofModel): Profile => ({ ...order, ...ids, ...ofModel }))),
+  ),
+);
+
+function mapped<Key extends string, Value, Made>(
+  values: Readonly<Record<Key, Value>>,
+  make: (value: Value) => Made,
+): Record<Key, Made> {
+  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, make(value as Value)])) as Record<
+    Key,
+    Made
+  >;
+}
 
 /** The conversations that a model at a provider accepts. */
 export function profileOf({ messageOrder, callIds: form }: ChatQuirks, upstreamModel: string): Profile {
@@ -36,5 +43,5 @@ export function profileOf({ messageOrder, callIds: form }: ChatQuirks, upstreamM
   const order: Order = messageOrder ?? (isStrict ? 'bridged_turns' : 'turns');
   const ids: CallIds = form ?? (isStrict ? 'nine' : 'up_to_40');
   const model: keyof typeof ofModels = claudeName(upstreamModel) === null ? 'other' : 'claude';
-  return all().get(`${order} ${ids} ${model}`) as Profile;
+  return all()[order][ids][model];
 }

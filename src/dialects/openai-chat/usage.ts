@@ -25,6 +25,8 @@ export function usageIn(body: Loose, choices: readonly unknown[] = []): Usage | 
  */
 export function readUsage(raw: unknown): Usage | null {
   if (!isObject(raw)) return null;
+  const usual = plainUsage(raw);
+  if (usual !== null) return usual;
   const inDetails = detailsIn(raw, detailNames.prompt);
   const outDetails = detailsIn(raw, detailNames.completion);
   const totals = totalsOf(raw, inDetails, outDetails);
@@ -57,6 +59,46 @@ export function readUsage(raw: unknown): Usage | null {
     ofCompletion: made,
     searches: searchesIn(raw),
   });
+}
+
+/** OpenAI's own names, beside which no other has to be looked for. */
+const plain = {
+  counts: new Set(['prompt_tokens', 'completion_tokens', 'total_tokens']),
+  prompt: new Set(['cached_tokens', 'audio_tokens']),
+  completion: new Set(['reasoning_tokens', 'audio_tokens', 'accepted_prediction_tokens', 'rejected_prediction_tokens']),
+} satisfies Record<string, ReadonlySet<string>>;
+
+/**
+ * Returns the usage in a report in OpenAI's own names whose total is the sum: nothing stands beside anything. Most
+ * reports are so, and all names of all servers take ten times as long.
+ * @returns null for any other report
+ */
+function plainUsage(raw: Loose): Usage | null {
+  for (const name in raw)
+    if (!plain.counts.has(name) && name !== 'prompt_tokens_details' && name !== 'completion_tokens_details')
+      return null;
+  const prompt = tokenCount(raw.prompt_tokens);
+  const completion = tokenCount(raw.completion_tokens);
+  if (prompt === null || completion === null || raw.total_tokens !== prompt + completion) return null;
+  const read = partsIn(raw.prompt_tokens_details, plain.prompt, prompt);
+  const made = partsIn(raw.completion_tokens_details, plain.completion, completion);
+  if (read === null || made === null) return null;
+  const { cached_tokens: cached = 0 } = read;
+  const { reasoning_tokens: reasoning = 0 } = made;
+  return usageOf({ prompt, completion, cached, reasoning, ofPrompt: read, ofCompletion: made });
+}
+
+/** @returns null: it holds something else than parts of the whole with these names */
+function partsIn(details: unknown, names: ReadonlySet<string>, whole: number): Record<string, number> | null {
+  const parts: Record<string, number> = {};
+  if (details === undefined || details === null) return parts;
+  if (!isObject(details)) return null;
+  for (const name in details) {
+    const tokens = tokenCount(details[name] ?? 0);
+    if (tokens === null || tokens > whole || !names.has(name)) return null;
+    parts[name] = tokens;
+  }
+  return parts;
 }
 
 interface Written {

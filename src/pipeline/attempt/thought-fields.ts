@@ -27,10 +27,11 @@ export function createThoughtFields(): ThoughtFields {
 
   return {
     of(target) {
-      const key = keyOf(target);
       return {
-        known: () => fields.get(key),
+        // Most processes have learnt nothing, and then need no key.
+        known: () => (fields.size === 0 ? undefined : fields.get(keyOf(target))),
         saw(field) {
+          const key = keyOf(target);
           // What it refuses to take back, it goes on sending.
           if (fields.get(key) !== null) keep(key, field);
         },

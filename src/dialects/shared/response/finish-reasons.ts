@@ -1,5 +1,5 @@
 import type { FinishReason } from '../../../schema/chat/chat.ts';
-import { finishWordOf, meaningOf } from './finish-words.ts';
+import { finishWordOf, meaningOf, usualMeaningOf } from './finish-words.ts';
 
 /**
  * Says why a response ended, in our word for the provider's. A word that nobody knows means an ordinary end, unless
@@ -17,8 +17,10 @@ export type FinishReasonOf = (native: string, calledTools: boolean, isMidCall?: 
 export function finishReasons(table: Readonly<Record<string, FinishReason>> = {}): FinishReasonOf {
   const own = new Map(Object.entries(table).map(([native, reason]) => [finishWordOf(native), reason]));
   return (native, calledTools, isMidCall = false) => {
-    const word = finishWordOf(native);
-    const reason = own.get(word) ?? meaningOf(word) ?? (isMidCall ? 'length' : 'stop');
+    // Most servers send a word as it stands in the table, and no pattern has to look at it.
+    const usual = own.size === 0 ? usualMeaningOf(native) : null;
+    const word = usual === null ? finishWordOf(native) : '';
+    const reason = usual ?? own.get(word) ?? meaningOf(word) ?? (isMidCall ? 'length' : 'stop');
     if (reason !== 'stop' && reason !== 'tool_calls') return reason;
     return calledTools ? 'tool_calls' : 'stop';
   };

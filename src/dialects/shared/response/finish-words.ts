@@ -129,6 +129,11 @@ const meanings: ReadonlyMap<string, FinishReason> = new Map(
   finishWords.flatMap(({ means, words }) => words.map((word): [string, FinishReason] => [word, means])),
 );
 
+/** Ours for a word that is written as it stands in the table; null: another. */
+export function usualMeaningOf(native: string): FinishReason | null {
+  return meanings.get(native) ?? null;
+}
+
 /** `MAX_TOKENS`, `max-tokens`, `maxTokens` and `FinishReason.MAX_TOKENS` are one word. */
 export function finishWordOf(native: string): string {
   return native
