@@ -29,7 +29,7 @@ const question =
   'train, without changing more than once. The child likes castles and cable cars. — Nous lisons aussi le français.';
 
 /**
- * A chat request of three messages, about 1 KB plus `extraBytes` of attached text. The model is in the catalogue of
+ * A chat request of four messages, about 1 KB plus `extraBytes` of attached text. The model is in the catalogue of
  * `gateway-options.ts`.
  * @returns the JSON text
  */
@@ -45,6 +45,8 @@ export function chatRequest({
     messages: [
       { role: 'system', content: instructions },
       { role: 'user', content: question + '\n'.repeat(Math.min(extraBytes, 1)) + text(extraBytes) },
+      // In turns, as every server takes them: what has to be joined is measured where it is joined.
+      { role: 'assistant', content: 'With pleasure. Is a night in the mountains welcome?' },
       { role: 'user', content: 'Which two places would you suggest, and why? Keep it short, please.' },
     ],
     temperature: 0.7,
