@@ -15,7 +15,7 @@ export function firstWords(text: string, mostChars: number): string {
     if (word === undefined) break;
     found += (found === '' ? '' : ' ') + word.slice(0, mostChars + 1);
   }
-  const cut = found.slice(0, mostChars).trimEnd();
   // The cut must not leave half of a surrogate pair.
-  return cut.isWellFormed() || !found.isWellFormed() ? cut : cut.slice(0, -1);
+  const isPairCut = (found.codePointAt(mostChars - 1) ?? 0) > 0xffff;
+  return isPairCut ? found.slice(0, mostChars - 1) : found.slice(0, mostChars).trimEnd();
 }

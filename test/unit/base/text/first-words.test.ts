@@ -10,7 +10,12 @@ describe('firstWords', () => {
         const whole = parts.join('').trim().replace(/\s+/g, ' ').slice(0, most).trimEnd();
         expect(firstWords(parts.join(''), most)).toBe(whole.isWellFormed() ? whole : whole.slice(0, -1));
       }),
+      { numRuns: 1_000 },
     );
+  });
+  it('leaves no half of a pair, also where the second word is long', () => {
+    expect(firstWords('bc 𝒳𝒳𝒳', 4)).toBe('bc ');
+    expect(firstWords('bc 𝒳𝒳𝒳', 5)).toBe('bc 𝒳');
   });
   it('reads no more of a text than it needs', () => {
     expect(firstWords(`${' '.repeat(30_000_000)}late`, 400)).toBe('');
