@@ -3,16 +3,16 @@ import type { GivenClock } from './base/clock.ts';
 import { GatewayError } from './base/errors.ts';
 import type { Ids } from './base/ids.ts';
 import { lazily } from './base/lazily.ts';
-import { issueText } from './base/refusal.ts';
+import { type Issue, issueText } from './base/refusal.ts';
 import { pastedKey } from './base/text/pasted-key.ts';
 import type { FetchUrl } from './call/fetch-url.ts';
 import type { SearchEngine } from './call/search.ts';
 import { parseWorkspaceId, type WorkspaceId } from './call/workspace.ts';
-import type { Guardrail } from './guardrails/guardrail.ts';
+import { type Guardrail, guardrailIssues } from './guardrails/guardrail.ts';
 import type { HostCaller } from './http/host-caller.ts';
 import { brandOf, compatNames } from './operations/compat.ts';
-import type { Operation } from './operations/operation.ts';
-import type { Plugin } from './plugins/plugin.ts';
+import { type Operation, operationIssues } from './operations/operation.ts';
+import { type Plugin, pluginIssues } from './plugins/plugin.ts';
 import type { ChatRequest } from './schema/chat/chat.ts';
 import { expectation } from './schema/chat/expectations.ts';
 import { thoughtBindingSettingsSchema } from './schema/chat/thought-bindings.ts';
@@ -44,7 +44,7 @@ import {
 import { timeoutSettingsSchema } from './schema/settings/timeouts.ts';
 import { permissionSchema } from './schema/tenants/api-key.ts';
 import { allowedModelPatterns, keyTags } from './schema/tenants/key-scope.ts';
-import type { ServerTool } from './server-tools/server-tool.ts';
+import { type ServerTool, serverToolIssues } from './server-tools/server-tool.ts';
 import { catalogOptions, modelAlias, modelOptions, modelTarget } from './setup/options/model.ts';
 import { providersOptions } from './setup/options/provider.ts';
 import { sandboxSettings } from './setup/sandbox.ts';
@@ -66,12 +66,18 @@ const objectWith = <T>(methods: readonly string[], what: string) =>
     },
   );
 
-const withId = <T>(what: string) =>
-  z.custom<T>(
-    (value) =>
-      typeof value === 'object' && value !== null && /^\S{1,80}$/.test(String((value as { id?: unknown }).id ?? '')),
-    { error: expectation(`expected ${what}`) },
-  );
+/** An object that the host app's own code has written, checked as by the function that defines it. */
+const definedBy = <T>(issuesOf: (given: unknown) => readonly Issue[]) =>
+  z.custom<T>().check((payload) => {
+    for (const { path, message } of issuesOf(payload.value))
+      payload.issues.push({
+        code: 'custom',
+        path: path === '' ? [] : path.split('.'),
+        message,
+        params: { isWorded: true },
+        input: undefined,
+      });
+  });
 
 const workspaceId = lazily(
   () =>
@@ -227,7 +233,7 @@ export const optionsSchema = lazily(() =>
       /** `info`, `warn` and `error`, each `(fields, message)`, as in pino: one line per request, and unexpected errors. */
       logger: objectWith<Logger>(['info', 'warn', 'error'], 'a logger with info, warn and error').optional(),
       /** Your plugins, made by `definePlugin`; see docs/plugins.md. */
-      plugins: z.array(withId<Plugin>('a plugin: an object with an id')).default([]),
+      plugins: z.array(definedBy<Plugin>(pluginIssues)).default([]),
       /**
        * `(request) => number`, from 0, easy, to 1, hard, or a promise of it: your own scorer for `service/auto`; see
        * docs/routing.md#routers-and-aliases.
@@ -238,7 +244,7 @@ export const optionsSchema = lazily(() =>
        * Your guardrails, made by `textGuardrail` or `defineGuardrail`: they act whether a request asks for them or not;
        * see docs/guardrails.md.
        */
-      guardrails: z.array(withId<Guardrail>('a guardrail: an object with an id')).default([]),
+      guardrails: z.array(definedBy<Guardrail>(guardrailIssues)).default([]),
       /** Rules for fetching URLs that requests and models name; see docs/fetching.md. */
       fetching: sectionDefault(fetchingSettingsSchema()),
       /**
@@ -255,18 +261,12 @@ export const optionsSchema = lazily(() =>
         .array(objectWith<SearchEngine>(['search', 'priceOf'], 'a search engine: name, priceOf and search'))
         .default([]),
       /** Your server tools, made by `defineServerTool`; see docs/server-tools.md. */
-      serverTools: z
-        .array(objectWith<ServerTool>(['run'], 'a server tool: name, description, parameters and run'))
-        .default([]),
+      serverTools: z.array(definedBy<ServerTool>(serverToolIssues)).default([]),
       /**
        * Your operations, made by `defineOperation`, served beside those of the interface; see
        * docs/plugins.md#operations-of-your-own.
        */
-      operations: z
-        .array(
-          objectWith<Operation>(['run', 'result'], 'an operation: name, method, path, permissions, result and run'),
-        )
-        .default([]),
+      operations: z.array(definedBy<Operation>(operationIssues)).default([]),
       /** Scripted answers for your own tests; see docs/sandbox.md#scripted-answers. */
       sandbox: sandboxSettings().optional(),
       /** Records of requests in the store; see docs/records.md. */

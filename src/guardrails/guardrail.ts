@@ -1,9 +1,13 @@
 import { GatewayError } from '../base/errors.ts';
+import { lazily } from '../base/lazily.ts';
+import type { Issue } from '../base/refusal.ts';
 import type { Revision } from '../call/ask.ts';
 import type { Caller } from '../call/call.ts';
+import { hookShape, missingHook } from '../call/hook-shape.ts';
 import type { PluginContext, PluginHooks } from '../call/hooks.ts';
 import type { ChatRequest } from '../schema/chat/chat.ts';
 import type { PipelineStage } from '../schema/chat/envelope.ts';
+import { field, hostObjectIssues, throwIssues } from '../schema/host-object.ts';
 
 /** A policy that acts on requests whether they ask for it or not. Has the hooks of a plugin. */
 export interface Guardrail extends PluginHooks {
@@ -35,8 +39,29 @@ export interface GuardrailPreview extends Pick<Revision, 'request' | 'native'> {
   refusal: GatewayError | null;
 }
 
-/** Keeps the types of a guardrail together. */
+const shape = lazily(() => ({
+  ...hookShape(),
+  id: field.id(),
+  name: field.text().optional(),
+  scope: field.text().optional(),
+  appliesTo: field.fn().optional(),
+  withholds: field.fn().optional(),
+  preview: field.fn().optional(),
+}));
+
+/** Finds the mistakes in a guardrail. */
+export function guardrailIssues(given: unknown): Issue[] {
+  const issues = hostObjectIssues(given, shape());
+  return issues.length > 0 ? issues : missingHook(given as object);
+}
+
+/**
+ * Checks a guardrail.
+ * @throws GatewayError invalid_request (400) for a name that no guardrail has, a value of the wrong type, or no hook: it
+ *         would guard nothing
+ */
 export function defineGuardrail(guardrail: Guardrail): Guardrail {
+  throwIssues('defineGuardrail', guardrailIssues(guardrail));
   return guardrail;
 }
 

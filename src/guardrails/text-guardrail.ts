@@ -1,15 +1,17 @@
+import * as z from 'zod';
 import { andThen } from '../base/async/and-then.ts';
 import type { StopSignal } from '../base/async/stop.ts';
 import type { Clock } from '../base/clock.ts';
-import { definedOnly } from '../base/defined-only.ts';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
+import { lazily } from '../base/lazily.ts';
 import { refusal } from '../base/refusal.ts';
 import type { Call, Caller } from '../call/call.ts';
 import type { PluginContext } from '../call/hooks.ts';
 import type { Native } from '../call/native.ts';
 import type { ChatRequest } from '../schema/chat/chat.ts';
 import type { PipelineStage } from '../schema/chat/envelope.ts';
-import { blockedBy, defineGuardrail, type Guardrail, notEvaluatedBy } from './guardrail.ts';
+import { checkedSettings, field } from '../schema/host-object.ts';
+import { blockedBy, type Guardrail, notEvaluatedBy } from './guardrail.ts';
 import { type Direction, Findings } from './text/findings.ts';
 import { atOnce, Pace, TooMuchWork, type Work, within } from './text/pace.ts';
 import {
@@ -59,6 +61,17 @@ export const textGuardrailDefaults = {
   maxWorkMs: 5_000,
 } as const;
 
+const shape = lazily(() => ({
+  id: field.id(),
+  name: field.text().optional(),
+  scope: field.text().optional(),
+  patterns: z.array(z.unknown()),
+  appliesTo: field.fn().optional(),
+  maxChars: field.count(1).optional(),
+  maxSteps: field.count(1).optional(),
+  maxWorkMs: field.count(1).optional(),
+}));
+
 /**
  * Makes a guardrail that blocks, redacts or flags patterns in requests and responses, also in streams.
  * @throws GatewayError invalid_request (400) naming every invalid pattern. A fault that only the engine of regular
@@ -66,8 +79,9 @@ export const textGuardrailDefaults = {
  * @see docs/guardrails.md
  */
 export function textGuardrail(options: TextGuardrailOptions): Guardrail {
+  const given = checkedSettings('textGuardrail', options, shape);
   const { id, patterns, appliesTo } = options;
-  const { maxChars, maxSteps, maxWorkMs } = { ...textGuardrailDefaults, ...definedOnly(options) };
+  const { maxChars, maxSteps, maxWorkMs } = { ...textGuardrailDefaults, ...given };
   const issues = patternFaults(patterns, 'patterns');
   if (issues.length > 0) throw refusal('invalid_request', issues);
   let compiling: CompiledPatterns | Promise<CompiledPatterns> | null = null;
@@ -142,7 +156,7 @@ export function textGuardrail(options: TextGuardrailOptions): Guardrail {
     }
   }
 
-  const guardrail: Guardrail = defineGuardrail({
+  const guardrail: Guardrail = {
     id,
     name,
     scope,
@@ -208,7 +222,7 @@ export function textGuardrail(options: TextGuardrailOptions): Guardrail {
         return { request, native, stages, refusal: error };
       }
     },
-  });
+  };
   return guardrail;
 }
 

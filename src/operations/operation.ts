@@ -1,7 +1,11 @@
+import * as z from 'zod';
 import type { StopSignal } from '../base/async/stop.ts';
 import type { Clock } from '../base/clock.ts';
+import { lazily } from '../base/lazily.ts';
+import type { Issue } from '../base/refusal.ts';
 import type { Caller, Permission } from '../call/call.ts';
 import type { OperationReply } from '../call/reply.ts';
+import { field, hostObjectIssues, throwIssues } from '../schema/host-object.ts';
 import type { BodyCheck, Schema } from '../schema/schema.ts';
 
 /** The input of an operation, checked against its schemas. */
@@ -82,8 +86,34 @@ export interface ApiOperation<Place extends string, Given, Result, Body = unknow
   readonly given?: Given;
 }
 
-/** Keeps the types of an operation together. */
+const shape = lazily(() => ({
+  name: field.text(),
+  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']),
+  path: field.text(),
+  permissions: z.array(z.string()),
+  isPublic: z.literal(true).optional(),
+  body: field.fn().nullable(),
+  query: field.fn().optional(),
+  result: field.fn(),
+  issues: field.fn().optional(),
+  contradictions: field.fn().optional(),
+  generationId: field.fn().optional(),
+  api: field.text().optional(),
+  recordsItself: field.flag().optional(),
+  run: field.fn(),
+}));
+
+/** Finds the mistakes in an operation. */
+export function operationIssues(given: unknown): Issue[] {
+  return hostObjectIssues(given, shape());
+}
+
+/**
+ * Checks an operation, and keeps its types together.
+ * @throws GatewayError invalid_request (400) for a name that no operation has, or a value of the wrong type
+ */
 export function defineOperation<Body = unknown, Query = unknown>(operation: Operation<Body, Query>): Operation {
+  throwIssues('defineOperation', operationIssues(operation));
   return operation as Operation;
 }
 

@@ -1,8 +1,13 @@
+import * as z from 'zod';
+import { lazily } from '../base/lazily.ts';
+import type { Issue } from '../base/refusal.ts';
 import type { Caller } from '../call/call.ts';
+import { hookShape } from '../call/hook-shape.ts';
 import type { PluginHooks } from '../call/hooks.ts';
 import type { Shortener } from '../call/shortener.ts';
 import type { ChatRequest } from '../schema/chat/chat.ts';
-import type { RoutingStrategy } from '../schema/chat/envelope.ts';
+import { type RoutingStrategy, routingStrategies } from '../schema/chat/envelope.ts';
+import { field, hostObjectIssues, throwIssues } from '../schema/host-object.ts';
 import type { Schema } from '../schema/schema.ts';
 
 /**
@@ -55,7 +60,39 @@ export interface ActsOnContext {
   readonly brand: string;
 }
 
-/** Keeps the types of a plugin's options together. */
+const shape = lazily(() => ({
+  ...hookShape(),
+  id: field.id(),
+  options: field.fn().optional(),
+  isDefault: field.flag().optional(),
+  actsOn: field.fn().optional(),
+  strategy: z.enum(routingStrategies).optional(),
+  variant: field.text().optional(),
+  onError: z.enum(['fail', 'skip']).optional(),
+  failsClosed: field.flag().optional(),
+  shortener: field.object().optional(),
+}));
+
+/** Finds the mistakes in a plugin. */
+export function pluginIssues(given: unknown): Issue[] {
+  const issues = hostObjectIssues(given, shape());
+  if (issues.length > 0) return issues;
+  const { onError, failsClosed } = given as Plugin;
+  if (onError === 'skip' && failsClosed === true)
+    return [{ path: 'onError', message: 'expected "fail": what could not be checked must not pass' }];
+  return [];
+}
+
+/**
+ * Checks a plugin, and keeps the types of its options together.
+ * @throws GatewayError invalid_request (400) for a name that no plugin has, or a value of the wrong type
+ */
 export function definePlugin<Options = Record<string, unknown>>(plugin: Plugin<Options>): Plugin {
+  throwIssues('definePlugin', pluginIssues(plugin));
+  return plugin as Plugin;
+}
+
+/** The same for a plugin of ours, without a check: the compiler has made it. */
+export function builtInPlugin<Options = Record<string, unknown>>(plugin: Plugin<Options>): Plugin {
   return plugin as Plugin;
 }

@@ -1,5 +1,8 @@
+import * as z from 'zod';
+import { lazily } from '../base/lazily.ts';
 import type { ChatTool } from '../schema/chat/chat.ts';
-import { definePlugin, type Plugin } from './plugin.ts';
+import { checkedSettings, field } from '../schema/host-object.ts';
+import { builtInPlugin, type Plugin } from './plugin.ts';
 
 /** Settings of the plugin `web-fetch`; a request may set each by itself, except the first. */
 export interface WebFetchOptions {
@@ -22,12 +25,21 @@ interface WebFetchRequest {
   max_uses?: number;
 }
 
+const shape = lazily(() => ({
+  isDefault: field.flag().optional(),
+  maxUses: field.count(1).optional(),
+  maxContentTokens: field.count(1).optional(),
+  allowedDomains: z.array(field.text()).optional(),
+  blockedDomains: z.array(field.text()).optional(),
+}));
+
 /**
  * Offers the server tool `service:web_fetch` to the model.
  * @see docs/plugins/web-fetch.md
  */
-export function webFetch(options: WebFetchOptions = {}): Plugin {
-  return definePlugin<WebFetchRequest>({
+export function webFetch(given: WebFetchOptions = {}): Plugin {
+  const options = checkedSettings('webFetch', given, shape);
+  return builtInPlugin<WebFetchRequest>({
     id: 'web-fetch',
     ...(options.isDefault === true ? { isDefault: true } : {}),
     before(request, context) {

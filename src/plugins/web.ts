@@ -1,11 +1,13 @@
 import { GatewayError, isGatewayError } from '../base/errors.ts';
+import { lazily } from '../base/lazily.ts';
 import { nanoToUsd } from '../base/money.ts';
 import type { Revision } from '../call/ask.ts';
 import type { PlanningContext, PluginContext } from '../call/hooks.ts';
 import { boundsOf, mostTitleCharacters, type SearchRequest, type SearchResult } from '../call/search.ts';
 import type { ChatMessage, ChatRequest, ContentPart } from '../schema/chat/chat.ts';
 import type { PipelineStage } from '../schema/chat/envelope.ts';
-import { definePlugin, type Plugin } from './plugin.ts';
+import { checkedSettings, field } from '../schema/host-object.ts';
+import { builtInPlugin, type Plugin } from './plugin.ts';
 
 /** Settings of the plugin `web`; all have a default. */
 export interface WebOptions {
@@ -37,13 +39,20 @@ interface WebRequest {
   user_location?: { country?: string | null; [field: string]: unknown };
 }
 
+const shape = lazily(() => ({
+  isDefault: field.flag().optional(),
+  maxResults: field.count(1).optional(),
+  maxCharacters: field.count(1).optional(),
+  searchPrompt: field.text().optional(),
+}));
+
 /**
  * Searches the web for the last message of the user, once, and puts the results into the prompt.
  * @see docs/plugins/web.md
  */
 export function web(options: WebOptions = {}): Plugin {
-  const settings: Settings = { ...webDefaults, ...options };
-  return definePlugin<WebRequest>({
+  const settings: Settings = { ...webDefaults, ...checkedSettings('web', options, shape) };
+  return builtInPlugin<WebRequest>({
     id: 'web',
     ...(options.isDefault === true ? { isDefault: true } : {}),
     variant: 'online',

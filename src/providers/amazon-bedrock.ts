@@ -1,5 +1,5 @@
 import { bedrockConverse } from '../dialects/bedrock-converse/index.ts';
-import { type Auth, bearer, type Credential, defineProvider } from './provider.ts';
+import { type Auth, bearer, type Credential, completeProvider } from './provider.ts';
 
 /** The keys of signatures, by credential. Each is valid for a day, and takes four hashes to make. */
 const signingKeys = new WeakMap<Credential, Map<string, ArrayBuffer>>();
@@ -46,7 +46,7 @@ function keysOf(credential: Credential): Map<string, ArrayBuffer> {
 const keyText = /^[\x21-\x7e]{16,4096}$/;
 
 /** Models of many authors at AWS. The region is part of its address. */
-export const amazonBedrock = defineProvider({
+export const amazonBedrock = completeProvider({
   slug: 'amazon-bedrock',
   name: 'Amazon Bedrock',
   baseUrl: ({ parts }) => `https://bedrock-runtime.${parts?.region}.amazonaws.com`,

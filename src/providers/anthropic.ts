@@ -1,8 +1,8 @@
 import { anthropicMessages } from '../dialects/anthropic-messages/index.ts';
-import { defineProvider } from './provider.ts';
+import { completeProvider } from './provider.ts';
 
 /** Claude, from its maker. */
-export const anthropic = defineProvider({
+export const anthropic = completeProvider({
   slug: 'anthropic',
   name: 'Anthropic',
   baseUrl: 'https://api.anthropic.com/v1',

@@ -1,5 +1,5 @@
 import { openaiChat } from '../dialects/openai-chat/index.ts';
-import { type Auth, bearer, type Credential, defineProvider } from './provider.ts';
+import { type Auth, bearer, type Credential, completeProvider } from './provider.ts';
 
 /**
  * A host of Microsoft, so that a credential goes nowhere else. The path may only be one that is added anyway. Gateways
@@ -27,7 +27,7 @@ const auth: Auth = (request, credential, clock) => {
  * Azure OpenAI, in Microsoft Foundry. It speaks Responses too: `dialect: 'openai-responses'`.
  * @see https://learn.microsoft.com/azure/foundry/openai/api-version-lifecycle
  */
-export const azure = defineProvider({
+export const azure = completeProvider({
   slug: 'azure',
   name: 'Azure',
   baseUrl,

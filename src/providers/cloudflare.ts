@@ -1,8 +1,8 @@
 import { openaiChat } from '../dialects/openai-chat/index.ts';
-import { type Credential, defineProvider } from './provider.ts';
+import { type Credential, completeProvider } from './provider.ts';
 
 /** Workers AI. The account is part of its address. */
-export const cloudflare = defineProvider({
+export const cloudflare = completeProvider({
   slug: 'cloudflare',
   name: 'Cloudflare',
   baseUrl,

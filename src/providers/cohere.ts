@@ -1,8 +1,8 @@
 import { cohereChat } from '../dialects/cohere-chat/index.ts';
-import { defineProvider } from './provider.ts';
+import { completeProvider } from './provider.ts';
 
 /** Cohere, by its own interface, which has reasoning, citations and documents. */
-export const cohere = defineProvider({
+export const cohere = completeProvider({
   slug: 'cohere',
   name: 'Cohere',
   baseUrl: 'https://api.cohere.com/v2',

@@ -1,12 +1,12 @@
 import { googleGenerateContent } from '../dialects/google-generate-content/index.ts';
-import { type Auth, bearer, defineProvider } from './provider.ts';
+import { type Auth, bearer, completeProvider } from './provider.ts';
 
 /** @see https://ai.google.dev/gemini-api/docs/api-key */
 const apiKey: Auth = (request, { secret }) =>
   secret === '' ? request : { ...request, headers: { ...request.headers, 'x-goog-api-key': secret } };
 
 /** The Gemini API. */
-export const googleAiStudio = defineProvider({
+export const googleAiStudio = completeProvider({
   slug: 'google-ai-studio',
   name: 'Google AI Studio',
   baseUrl: 'https://generativelanguage.googleapis.com/v1beta',

@@ -1,5 +1,5 @@
 import { googleGenerateContent } from '../dialects/google-generate-content/index.ts';
-import { type Auth, type Credential, defineProvider } from './provider.ts';
+import { type Auth, type Credential, completeProvider } from './provider.ts';
 
 /** The lifetime of a token: Google accepts none that lives longer. */
 const lifetimeMs = 60 * 60 * 1000;
@@ -34,7 +34,7 @@ const auth: Auth = async (request, credential, clock) => {
 };
 
 /** Gemini in Google Cloud: by an API key, or by the key of a service account, whose file a workspace may send as it is. */
-export const googleVertex = defineProvider({
+export const googleVertex = completeProvider({
   slug: 'google-vertex',
   name: 'Google Vertex AI',
   baseUrl,

@@ -1,6 +1,10 @@
+import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
+import { lazily } from '../base/lazily.ts';
 import type { DataPolicy } from '../call/model.ts';
 import type { Dialect } from '../dialects/dialect.ts';
+import { checkedHostObject, field, throwIssues } from '../schema/host-object.ts';
+import { checkBy } from '../schema/schema.ts';
 import type { Transport } from '../transport/transport.ts';
 
 /** A provider key: ours, or a caller's. Most providers take one string; some need several (region, account, …). */
@@ -146,11 +150,42 @@ export interface Provider<Quirks extends object = object> {
   createTransport?: (runtime: ProviderRuntime) => Transport;
 }
 
-/** Completes a provider with the defaults: bearer key, no quirks, unknown data policy. */
-export function defineProvider<Quirks extends object>(
-  provider: Pick<Provider<Quirks>, 'slug' | 'baseUrl' | 'dialect'> &
-    Partial<Omit<Provider<Quirks>, 'quirks'>> & { quirks?: NoInfer<Quirks> },
-): Provider<Quirks> {
+/** A provider in code: what is left out has its default. */
+type GivenProvider<Quirks extends object> = Pick<Provider<Quirks>, 'slug' | 'baseUrl' | 'dialect'> &
+  Partial<Omit<Provider<Quirks>, 'quirks'>> & { quirks?: NoInfer<Quirks> };
+
+const shape = lazily(() => ({
+  slug: field.text(),
+  name: field.text().optional(),
+  baseUrl: z.union([field.text(), field.fn()]),
+  dialect: field.object(),
+  also: field.object().optional(),
+  apiKey: z.string().optional(),
+  credential: field.object().optional(),
+  credentialShape: field.object().optional(),
+  auth: field.fn().optional(),
+  byok: field.flag().optional(),
+  quirks: field.object().optional(),
+  env: z.array(field.text()).optional(),
+  dataPolicy: field.object().optional(),
+  isSandbox: field.flag().optional(),
+  createTransport: field.fn().optional(),
+}));
+
+/**
+ * Checks a provider, and completes it with the defaults: bearer key, no quirks, unknown data policy.
+ * @throws GatewayError invalid_request (400) for a name that no provider has, a value of the wrong type, or a quirk that
+ *         the dialect does not have
+ */
+export function defineProvider<Quirks extends object>(provider: GivenProvider<Quirks>): Provider<Quirks> {
+  const { dialect, quirks } = checkedHostObject('defineProvider', provider, shape);
+  const { issues } = checkBy(dialect.quirks(), quirks ?? {});
+  throwIssues('defineProvider.quirks', issues ?? []);
+  return completeProvider(provider);
+}
+
+/** The same, for what is ours. */
+export function completeProvider<Quirks extends object>(provider: GivenProvider<Quirks>): Provider<Quirks> {
   return {
     name: provider.slug,
     auth: bearer,

@@ -1,6 +1,6 @@
 import { openaiChat } from '../dialects/openai-chat/index.ts';
 import type { ChatQuirks } from '../dialects/openai-chat/quirks.ts';
-import { type DialectAddress, defineProvider, inHeader, type Provider } from './provider.ts';
+import { completeProvider, type DialectAddress, inHeader, type Provider } from './provider.ts';
 
 /** The header of Anthropic's own API. A provider below uses it only if the provider's documentation names it. */
 const inApiKeyHeader = inHeader('x-api-key');
@@ -320,7 +320,7 @@ function plain<const Slug extends string>(
 ): Provider<ChatQuirks> & { slug: Slug } {
   const quirks = { ...requestStyles[slug], ...own, ...(generateOn.has(slug) ? { generatesOn: true } : {}) };
   return {
-    ...defineProvider({ slug, name, baseUrl, env, dialect: openaiChat, quirks, ...furtherDialects(slug), ...more }),
+    ...completeProvider({ slug, name, baseUrl, env, dialect: openaiChat, quirks, ...furtherDialects(slug), ...more }),
     slug,
   };
 }

@@ -1,7 +1,10 @@
+import * as z from 'zod';
 import { type JsonRequest, requestJson } from '../base/http/request-json.ts';
+import { lazily } from '../base/lazily.ts';
 import { isOnOneLine, isUnfilled, pastedKey } from '../base/text/pasted-key.ts';
 import { isObject } from '../base/values.ts';
 import type { SearchAnswer, SearchEngine, SearchQuery, SearchResult } from '../call/search.ts';
+import { checkedHostObject, field } from '../schema/host-object.ts';
 
 /** The options of every engine. */
 export interface SearchEngineOptions {
@@ -19,12 +22,26 @@ export interface KeyedEngineOptions extends SearchEngineOptions {
   apiKey: string;
 }
 
+const optionShape = lazily(() => ({
+  nanoUsdPerSearch: field.count().optional(),
+  baseUrl: field.text().optional(),
+  fetch: field.fn().optional(),
+}));
+const keyedShape = lazily(() => ({ ...optionShape(), apiKey: z.string() }));
+
+/** @throws GatewayError invalid_request (400) for an option that no engine has, or a value of the wrong type */
+export function checkEngineOptions(options: SearchEngineOptions): void {
+  checkedHostObject('A search engine', options, optionShape);
+}
+
 /**
- * The key of an engine, without what was copied with it.
+ * Checks the options of an engine.
+ * @returns its key, without what was copied with it
+ * @throws GatewayError as `checkEngineOptions`
  * @throws TypeError for what cannot be a key. The message does not hold it
  */
-export function keyIn({ apiKey }: KeyedEngineOptions): string {
-  const { key } = pastedKey(apiKey);
+export function keyIn(options: KeyedEngineOptions): string {
+  const { key } = pastedKey(checkedHostObject('A search engine', options, keyedShape).apiKey);
   // Without a key, the service itself refuses each search.
   if (key !== '' && (!isOnOneLine(key) || isUnfilled(key)))
     throw new TypeError('The apiKey of a search engine is no key: expected visible ASCII characters on one line');

@@ -1,6 +1,13 @@
 import { joinUrl } from '../base/http/base-url.ts';
 import type { SearchEngine } from '../call/search.ts';
-import { jsonEngine, resultsIn, type SearchEngineOptions, textIn, withSiteOperators } from './engine.ts';
+import {
+  checkEngineOptions,
+  jsonEngine,
+  resultsIn,
+  type SearchEngineOptions,
+  textIn,
+  withSiteOperators,
+} from './engine.ts';
 
 /** A SearXNG of your own. */
 export interface SearxngOptions extends SearchEngineOptions {
@@ -9,7 +16,9 @@ export interface SearxngOptions extends SearchEngineOptions {
 }
 
 /** @see https://docs.searxng.org/dev/search_api.html */
-export function searxngSearch({ baseUrl, nanoUsdPerSearch = 0, fetch }: SearxngOptions): SearchEngine {
+export function searxngSearch(options: SearxngOptions): SearchEngine {
+  checkEngineOptions(options);
+  const { baseUrl, nanoUsdPerSearch = 0, fetch } = options;
   return jsonEngine({
     name: 'searxng',
     fetch,

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { lazily } from '../base/lazily.ts';
 import { objectOf, textOf } from './items/item-fields.ts';
-import { defineServerTool } from './server-tool.ts';
+import { builtInTool } from './server-tool.ts';
 
 const settings = lazily(() =>
   z.looseObject({
@@ -15,7 +15,7 @@ const settings = lazily(() =>
 );
 
 /** Tells the model the present time. */
-export const datetime = defineServerTool<{ timezone?: string | undefined }>({
+export const datetime = builtInTool<{ timezone?: string | undefined }>({
   name: 'datetime',
   description: 'Tells the current date and time.',
   parameters: {

@@ -1,6 +1,10 @@
+import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
+import { lazily } from '../base/lazily.ts';
+import type { Issue } from '../base/refusal.ts';
 import type { Call } from '../call/call.ts';
 import type { PluginContext } from '../call/hooks.ts';
+import { field, hostObjectIssues, throwIssues } from '../schema/host-object.ts';
 import type { Schema } from '../schema/schema.ts';
 
 /** The part of the client call that a server tool may read and change. */
@@ -46,7 +50,31 @@ export interface ServerTool<Settings = unknown> {
   run(args: Record<string, unknown>, context: ServerToolContext<Settings>): string | Promise<string>;
 }
 
-/** Keeps the types of a server tool together. */
+const shape = lazily(() => ({
+  name: z.string(),
+  description: z.string(),
+  parameters: field.object(),
+  operatorService: field.text().optional(),
+  itemOf: field.fn().optional(),
+  settings: field.fn().optional(),
+  run: field.fn(),
+}));
+
+/** Finds the mistakes in a server tool. */
+export function serverToolIssues(given: unknown): Issue[] {
+  return hostObjectIssues(given, shape());
+}
+
+/**
+ * Checks a server tool, and keeps its types together.
+ * @throws GatewayError invalid_request (400) for a name that no tool has, or a value of the wrong type
+ */
 export function defineServerTool<Settings = Record<string, unknown>>(tool: ServerTool<Settings>): ServerTool {
+  throwIssues('defineServerTool', serverToolIssues(tool));
+  return tool as ServerTool;
+}
+
+/** The same for a tool of ours, without a check: the compiler has made it. */
+export function builtInTool<Settings = Record<string, unknown>>(tool: ServerTool<Settings>): ServerTool {
   return tool as ServerTool;
 }

@@ -4,29 +4,22 @@ import type { Operation } from '../operations/operation.ts';
 import { plugins as builtIn } from '../plugins/index.ts';
 import type { Plugin } from '../plugins/plugin.ts';
 import { isRoutingVariant, type PluginVariants } from '../routing/variant.ts';
-import { routingStrategies } from '../schema/chat/envelope.ts';
 import { builtInTools } from '../server-tools/index.ts';
 import type { ServerTool } from '../server-tools/server-tool.ts';
 import { SettingsError } from './providers.ts';
 
 /**
  * The built-in plugins and the host app's. A plugin of the host app replaces the built-in one with the same id.
- * @throws SettingsError for an id or a variant that occurs twice, and for an invalid `onError`, variant or strategy
+ * @throws SettingsError for an id or a variant that occurs twice, and for an invalid variant
  */
 export function allPlugins(own: readonly Plugin[]): readonly Plugin[] {
   const ids = new Set<string>();
   const variants = new Set<string>();
-  for (const [at, { id, onError, failsClosed, strategy, variant }] of own.entries()) {
+  for (const [at, { id, variant }] of own.entries()) {
     if (ids.has(id)) throw new SettingsError(`plugins[${at}].id`, 'expected an id that no other plugin has');
     ids.add(id);
-    if (onError !== undefined && onError !== 'fail' && onError !== 'skip')
-      throw new SettingsError(`plugins[${at}].onError`, 'expected "fail" or "skip"');
-    if (onError === 'skip' && failsClosed === true)
-      throw new SettingsError(`plugins[${at}].onError`, 'expected "fail": what could not be checked must not pass');
-    if (strategy !== undefined && !routingStrategies.includes(strategy))
-      throw new SettingsError(`plugins[${at}].strategy`, `expected one of ${routingStrategies.join(', ')}`);
     if (variant === undefined) continue;
-    if (typeof variant !== 'string' || !variantForm.test(variant) || isRoutingVariant(variant))
+    if (!variantForm.test(variant) || isRoutingVariant(variant))
       throw new SettingsError(
         `plugins[${at}].variant`,
         'expected up to 32 letters, digits and "-" that are no suffix of routing, such as "online"',

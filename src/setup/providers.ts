@@ -7,7 +7,7 @@ import type { Dialect } from '../dialects/dialect.ts';
 import {
   type Credential,
   type CredentialShape,
-  defineProvider,
+  completeProvider,
   type Provider,
   usualAuth,
 } from '../providers/provider.ts';
@@ -268,7 +268,7 @@ function atOwnAddress(
     const why = listed ? whyWithoutAddress(listed) : `this provider is not built in${didYouMean(nearest(slug, known))}`;
     throw new SettingsError(`providers.${slug}.baseUrl`, `expected a URL: ${why}`);
   }
-  const made = defineProvider({
+  const made = completeProvider({
     slug,
     baseUrl,
     dialect: dialects[name] as Dialect,

@@ -36,7 +36,9 @@ describe('the declarations of the package', () => {
   };
   it('show the comment and the default of an option, and call types by their names', { timeout: 60_000 }, () => {
     const options = printed('src/options.ts');
-    expect(options).toContain('How long a store call may take before the request fails with 503.\n   * @default 250\n');
+    expect(options).toContain(
+      'The longest time of a store call; then the request fails with 503.\n   * @default 250\n',
+    );
     expect(options).toContain('  models?: ModelOptions[] | undefined;');
     expect(options).toContain('  providers?: Providers | undefined;');
     expect(options).not.toMatch(/\bz\./);

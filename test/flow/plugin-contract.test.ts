@@ -219,7 +219,7 @@ describe('a citation of a plugin of the host app', () => {
 
 describe('what a plugin of the host app declares', () => {
   const build = (...plugins: Partial<Plugin>[]) => {
-    return () => testGateway({ plugins: plugins.map((one, at) => definePlugin({ id: `own-${at}`, ...one })) });
+    return () => testGateway({ plugins: plugins.map((one, at) => ({ id: `own-${at}`, ...one })) });
   };
 
   it('may fail closed: it is then never skipped', () => {

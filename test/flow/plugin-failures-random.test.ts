@@ -197,7 +197,7 @@ it('two plugins and a guardrail in every order: what comes out is what would wit
         plugins: plugins.map(
           (one): Plugin => definePlugin({ id: one.id, isDefault: true, onError: one.onError, ...hooksOf(one) }),
         ),
-        guardrails: [defineGuardrail({ id: guard.id, ...hooksOf(guard) })],
+        guardrails: [defineGuardrail({ id: guard.id, steps: () => [], ...hooksOf(guard) })],
       });
       const isStream = format.startsWith('a stream');
       test.upstream.always({

@@ -72,7 +72,7 @@ describe.each(formats)('%s', (format) => {
     expect(sent).toContain('Not on Sundays');
   });
   it.each(cases)('fails where %s of a guardrail fails, which is never skipped: %s', async (name, how) => {
-    const guardrail = defineGuardrail({ id: 'guard', onError: 'skip', ...failingHooks(name, how) } as never);
+    const guardrail = defineGuardrail({ id: 'guard', ...failingHooks(name, how) });
     const test = testGateway({ guardrails: [guardrail] });
     test.upstream.always({ body: isStream(format) ? textStream('Hello ', 'there') : completion() });
     expect((await askIn(format, test)).hasError).toBe(true);
@@ -235,7 +235,7 @@ describe('foresee', () => {
 describe('onError', () => {
   it('is "fail" or "skip", and never "skip" for moderation', () => {
     const gateway = (plugin: object) => () => testGateway({ plugins: [plugin as Plugin] });
-    expect(gateway({ id: 'a', onError: 'ignore' })).toThrow(/plugins\[0\]\.onError.*"fail" or "skip"/s);
+    expect(gateway({ id: 'a', onError: 'ignore' })).toThrow(/plugins\[0\]\.onError.*"fail", "skip"/s);
     expect(gateway({ ...moderation(), onError: 'skip' })).toThrow(/plugins\[0\]\.onError.*must not pass/s);
     expect(gateway({ ...moderation(), onError: 'fail' })).not.toThrow();
   });

@@ -168,7 +168,12 @@ function checkCut({ status, text }: { status: number; text: string }, theirs: Sa
   expect([why, ours.error]).toEqual([why, expect.any(String)]);
   expect([why, ours.choices[0]?.finish]).toEqual([why, 'error']);
   for (const [index, choice] of Object.entries(expected)) {
-    expect([why, ours.choices[Number(index)]]).toEqual([why, { ...choice, finish: choice.finish ?? 'error' }]);
+    // An empty object may stand before the real arguments: until more comes, it is not known to be all of them.
+    const begun = (calls: Said['choices'][number]['calls']) =>
+      calls.map((call) => (call.arguments === '{}' ? { ...call, arguments: '' } : call));
+    const said = { ...choice, calls: begun(choice.calls), finish: choice.finish ?? 'error' };
+    const heard = ours.choices[Number(index)];
+    expect([why, heard && { ...heard, calls: begun(heard.calls) }]).toEqual([why, said]);
   }
   checkChunks(text);
 }

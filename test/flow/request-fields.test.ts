@@ -6,7 +6,7 @@ import { completion, textStream } from '../support/upstream.ts';
 /** Every field of the contract's table with a valid value, and where it goes. */
 const tool = {
   type: 'function',
-  function: { name: 'look_up', description: 'Looks up', parameters: { type: 'object' } },
+  function: { name: 'look_up', description: 'Looks up', parameters: { type: 'object', properties: {} } },
 };
 const forwarded = {
   temperature: 0.5,

@@ -74,7 +74,7 @@ describe('bodies', () => {
     expect(Buffer.byteLength(chatRequest())).toBeGreaterThan(900);
     expect(Buffer.byteLength(chatRequest())).toBeLessThan(1200);
     expect(Buffer.byteLength(chatRequest({ extraBytes: 39_000 }))).toBeGreaterThan(39_900);
-    expect(JSON.parse(chatRequest({ stream: true })).messages).toHaveLength(3);
+    expect(JSON.parse(chatRequest({ stream: true })).messages).toHaveLength(4);
     expect(Buffer.byteLength(chatResponse)).toBeGreaterThan(550);
     expect(Buffer.byteLength(chatResponse)).toBeLessThan(700);
   });

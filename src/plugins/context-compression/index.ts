@@ -1,9 +1,11 @@
+import { lazily } from '../../base/lazily.ts';
 import { refusal } from '../../base/refusal.ts';
 import type { Ask } from '../../call/ask.ts';
 import type { Endpoint } from '../../call/model.ts';
 import type { Shortened, Shortener } from '../../call/shortener.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
-import { definePlugin, type Plugin } from '../plugin.ts';
+import { checkedSettings, field } from '../../schema/host-object.ts';
+import { builtInPlugin, type Plugin } from '../plugin.ts';
 import { fitted } from './fit.ts';
 
 /** Settings of the plugin `context-compression`; all have a default. */
@@ -27,12 +29,19 @@ export interface ContextCompressionOptions {
 /** The limits, where the host app sets none. */
 export const contextCompressionDefaults = { smallContext: 8_192, outputTokens: 1_024 } as const;
 
+const shape = lazily(() => ({
+  isDefault: field.flag().optional(),
+  smallContext: field.count().optional(),
+  outputTokens: field.count(1).optional(),
+  countTokens: field.fn().optional(),
+}));
+
 /**
  * Takes the middle out of prompts that are too long for the context of an endpoint.
  * @see docs/plugins/context-compression.md
  */
 export function contextCompression(options: ContextCompressionOptions = {}): Plugin {
-  const settings = { ...contextCompressionDefaults, ...options };
+  const settings = { ...contextCompressionDefaults, ...checkedSettings('contextCompression', options, shape) };
   /** The held request and the sent one are the same, and a retry is not counted again. */
   const known = new WeakMap<ChatRequest, Map<Endpoint, Shortened | null>>();
   const shortener: Shortener = {
@@ -55,7 +64,7 @@ export function contextCompression(options: ContextCompressionOptions = {}): Plu
       return shortened;
     },
   };
-  return { ...definePlugin({ id: 'context-compression' }), shortener };
+  return { ...builtInPlugin({ id: 'context-compression' }), shortener };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { pdfReader as ofRuntime } from '#documents';
 import { GatewayError } from '../../base/errors.ts';
+import { lazily } from '../../base/lazily.ts';
 import { nanoToUsd } from '../../base/money.ts';
 import { refusal } from '../../base/refusal.ts';
 import { cleanName } from '../../base/text/clean-text.ts';
@@ -11,7 +12,8 @@ import { defaultMemoryBytes, type PdfReader } from '../../documents/pdf.ts';
 import { defaultMaxWaiting } from '../../documents/turns.ts';
 import type { ChatMessage, ChatRequest, ContentPart } from '../../schema/chat/chat.ts';
 import type { PipelineStage } from '../../schema/chat/envelope.ts';
-import { definePlugin, type Plugin } from '../plugin.ts';
+import { checkedSettings, field } from '../../schema/host-object.ts';
+import { builtInPlugin, type Plugin } from '../plugin.ts';
 import { echoedFiles, type FileContent, fileAnnotation, hashOf } from './annotations.ts';
 import { emptyPagesOf, holdNoText, namedPages, noteOf } from './empty-pages.ts';
 import type { OcrEngine } from './ocr.ts';
@@ -76,13 +78,30 @@ interface Parsed {
   emptyPages: readonly number[];
 }
 
+const shape = lazily(() => ({
+  isDefault: field.flag().optional(),
+  ocr: field.object().optional(),
+  maxFiles: field.count(1).optional(),
+  maxBytes: field.count(1).optional(),
+  maxPages: field.count(1).optional(),
+  maxChars: field.count(1).optional(),
+  timeoutMs: field.count(1).optional(),
+  maxMemoryBytes: field.count(1).optional(),
+  maxWaiting: field.count().optional(),
+  reader: field.object().optional(),
+}));
+
 /**
  * Puts the text of PDFs in the place of the files, for models that take no files.
  * @see docs/plugins/file-parser.md
  */
 export function fileParser(options: FileParserOptions = {}): Plugin {
-  const settings: Settings = { ...fileParserDefaults, reader: ofRuntime, ...options };
-  return definePlugin<FileParserRequest>({
+  const settings: Settings = {
+    ...fileParserDefaults,
+    reader: ofRuntime,
+    ...checkedSettings('fileParser', options, shape),
+  };
+  return builtInPlugin<FileParserRequest>({
     id: 'file-parser',
     ...(options.isDefault === true ? { isDefault: true } : {}),
     async before(request, context) {

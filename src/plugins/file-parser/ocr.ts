@@ -1,7 +1,10 @@
+import * as z from 'zod';
 import { toBase64 } from '../../base/base64.ts';
 import { joinUrl } from '../../base/http/base-url.ts';
 import { bearerHeader, requestJson } from '../../base/http/request-json.ts';
+import { lazily } from '../../base/lazily.ts';
 import { isObject } from '../../base/values.ts';
+import { checkedHostObject, field } from '../../schema/host-object.ts';
 import type { FileContent } from './annotations.ts';
 
 /** Reads files whose text is in pictures, such as scans. */
@@ -43,11 +46,22 @@ export interface MistralOcrOptions {
 /** The most pictures of a document. Few documents have more, and each is an image of the prompt. */
 const mostImages = 8;
 
+const shape = lazily(() => ({
+  // Without a key, the service itself refuses.
+  apiKey: z.string(),
+  baseUrl: field.text().optional(),
+  model: field.text().optional(),
+  nanoUsdPerPage: field.count().optional(),
+  maxResponseBytes: field.count(1).optional(),
+  fetch: field.fn().optional(),
+}));
+
 /**
  * The OCR service of Mistral.
  * @see https://docs.mistral.ai/api/#tag/ocr
  */
 export function mistralOcr(options: MistralOcrOptions): OcrEngine {
+  checkedHostObject('mistralOcr', options, shape);
   const { apiKey, baseUrl = 'https://api.mistral.ai/v1', model = 'mistral-ocr-latest' } = options;
   const { nanoUsdPerPage = 2_000_000, maxResponseBytes = 64 * 1024 * 1024 } = options;
   return {

@@ -1,7 +1,7 @@
 import type { StopSignal } from '../../base/async/stop.ts';
 import type { Generate } from '../../call/hooks.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
-import { definePlugin, type Plugin } from '../plugin.ts';
+import { builtInPlugin, type Plugin } from '../plugin.ts';
 import { answerOf } from './answer.ts';
 import { castOf, type FusionRequest } from './cast.ts';
 import { type Judgement, readJudgement } from './comparison.ts';
@@ -20,7 +20,7 @@ import { noTools, toolsStage } from './tools.ts';
 export function fusion(options: FusionOptions = {}): Plugin {
   const settings = fusionSettings(options);
   const { answerBytes, judgeMaxTokens } = settings;
-  return definePlugin<FusionRequest>({
+  return builtInPlugin<FusionRequest>({
     id: 'fusion',
     strategy: 'fusion',
     actsOn: ({ model }, { brand }) => model === 'service/fusion' || model === `${brand}/fusion`,

@@ -1,5 +1,8 @@
+import * as z from 'zod';
+import { lazily } from '../../base/lazily.ts';
 import type { ChatTool } from '../../schema/chat/chat.ts';
 import { pluginDefaults } from '../../schema/chat/plugins.ts';
+import { checkedSettings, field } from '../../schema/host-object.ts';
 
 /** A named set of models. */
 export interface FusionModels {
@@ -77,15 +80,28 @@ const defaultModels = ['~anthropic/claude-opus-latest', '~openai/gpt-latest', '~
 const smallModels = ['~anthropic/claude-haiku-latest', '~openai/gpt-mini-latest', '~google/gemini-flash-latest'];
 const quickModels = ['~google/gemini-flash-latest', '~openai/gpt-mini-latest'];
 
-/** @throws TypeError naming an option that is wrong */
-export function fusionSettings(options: FusionOptions): FusionSettings {
-  const { analysisModels = defaultModels, model, presets } = options;
-  const wholeNumber = (name: string, value: number) => {
-    if (!Number.isSafeInteger(value) || value < 1)
-      throw new TypeError(`fusion.${name}: expected a whole number from 1`);
-    return value;
+const shape = lazily(() => {
+  const panel = { analysisModels: z.array(field.text()).min(1).max(8), model: field.text().optional() };
+  return {
+    analysisModels: panel.analysisModels.optional(),
+    model: panel.model,
+    presets: z
+      .strictObject(Object.fromEntries(fusionPresets.map((name) => [name, z.strictObject(panel).optional()])))
+      .optional(),
+    concurrency: field.count(1).optional(),
+    minAnswers: field.count(1).optional(),
+    answerBytes: field.count(1).optional(),
+    judgeMaxTokens: field.count(1).optional(),
+    tools: z.array(field.object()).max(8).optional(),
+    maxToolCalls: field.count(1).max(16).optional(),
   };
-  const settings: FusionSettings = {
+});
+
+/** @throws GatewayError invalid_request (400) naming every option that is wrong */
+export function fusionSettings(given: FusionOptions): FusionSettings {
+  const options = checkedSettings('fusion', given, shape);
+  const { analysisModels = defaultModels, model, presets } = options;
+  return {
     models: model === undefined ? { analysisModels } : { analysisModels, model },
     presets: {
       'general-high': { analysisModels: defaultModels },
@@ -93,21 +109,11 @@ export function fusionSettings(options: FusionOptions): FusionSettings {
       'general-fast': { analysisModels: quickModels },
       ...presets,
     },
-    concurrency: wholeNumber('concurrency', options.concurrency ?? 8),
-    minAnswers: wholeNumber('minAnswers', options.minAnswers ?? 1),
-    answerBytes: wholeNumber('answerBytes', options.answerBytes ?? 24_000),
-    judgeMaxTokens: wholeNumber('judgeMaxTokens', options.judgeMaxTokens ?? 4_000),
+    concurrency: options.concurrency ?? 8,
+    minAnswers: options.minAnswers ?? 1,
+    answerBytes: options.answerBytes ?? 24_000,
+    judgeMaxTokens: options.judgeMaxTokens ?? 4_000,
     tools: options.tools ?? null,
-    maxToolCalls: wholeNumber('maxToolCalls', options.maxToolCalls ?? pluginDefaults.fusion.max_tool_calls),
+    maxToolCalls: options.maxToolCalls ?? pluginDefaults.fusion.max_tool_calls,
   };
-  if (settings.maxToolCalls > 16) throw new TypeError('fusion.maxToolCalls: expected at most 16');
-  if ((settings.tools?.length ?? 0) > 8) throw new TypeError('fusion.tools: expected at most 8 tools');
-  checkCount('analysisModels', analysisModels);
-  for (const preset of fusionPresets)
-    checkCount(`presets.${preset}.analysisModels`, settings.presets[preset].analysisModels);
-  return settings;
-}
-
-function checkCount(name: string, models: readonly string[]): void {
-  if (models.length < 1 || models.length > 8) throw new TypeError(`fusion.${name}: expected 1 to 8 models`);
 }

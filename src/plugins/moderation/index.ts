@@ -1,6 +1,7 @@
 import { nextTurn } from '../../base/async/next-turn.ts';
 import { withSignal } from '../../base/async/within.ts';
 import { GatewayError } from '../../base/errors.ts';
+import { lazily } from '../../base/lazily.ts';
 import { cleanName } from '../../base/text/clean-text.ts';
 import { isObject } from '../../base/values.ts';
 import type { Call } from '../../call/call.ts';
@@ -8,7 +9,8 @@ import type { PlanningContext, PluginContext, ResponseStep } from '../../call/ho
 import type { Native } from '../../call/native.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { ChatChunk } from '../../schema/chat/chunk.ts';
-import { definePlugin, type Plugin } from '../plugin.ts';
+import { checkedSettings, field } from '../../schema/host-object.ts';
+import { builtInPlugin, type Plugin } from '../plugin.ts';
 import { localModerator } from './local.ts';
 import type { Moderator, Verdict } from './moderator.ts';
 
@@ -48,12 +50,21 @@ const charactersOfText = 100;
  */
 const sharedChars = 200;
 
+const shape = lazily(() => ({
+  isDefault: field.flag().optional(),
+  moderator: field.object().optional(),
+  output: field.flag().optional(),
+  maxChars: field.count(1).optional(),
+  timeoutMs: field.count(1).optional(),
+}));
+
 /**
  * Refuses requests that a classifier flags, and responses where the host app wants it.
  * @see docs/plugins/moderation.md
  */
 export function moderation(options: ModerationOptions = {}): Plugin {
-  const settings: Settings = { moderator: localModerator, ...moderationDefaults, ...options };
+  const given = checkedSettings('moderation', options, shape);
+  const settings: Settings = { moderator: localModerator, ...moderationDefaults, ...given };
   /** Texts that were not flagged, by the call. */
   const passed = new WeakMap<Call, Set<string>>();
   // The operator pays for moderation that the operator imposes.
@@ -61,7 +72,7 @@ export function moderation(options: ModerationOptions = {}): Plugin {
     if (settings.moderator.isLocal !== true && options.isDefault !== true)
       await context.checkOperatorServices('moderation service');
   };
-  return definePlugin({
+  return builtInPlugin({
     id: 'moderation',
     failsClosed: true,
     ...(options.isDefault === true ? { isDefault: true } : {}),

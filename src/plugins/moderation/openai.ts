@@ -1,6 +1,9 @@
+import * as z from 'zod';
 import { joinUrl } from '../../base/http/base-url.ts';
 import { bearerHeader, requestJson } from '../../base/http/request-json.ts';
+import { lazily } from '../../base/lazily.ts';
 import { isObject } from '../../base/values.ts';
+import { checkedHostObject, field } from '../../schema/host-object.ts';
 import type { Moderator, Verdict } from './moderator.ts';
 
 /** Options of `openaiModerator`. */
@@ -18,11 +21,20 @@ export interface OpenAiModeratorOptions {
 /** The most bytes of a response. A verdict takes some 2 kB. */
 const maxBytes = 1_000_000;
 
+const shape = lazily(() => ({
+  // Without a key, the service itself refuses.
+  apiKey: z.string(),
+  baseUrl: field.text().optional(),
+  model: field.text().optional(),
+  fetch: field.fn().optional(),
+}));
+
 /**
  * The moderation endpoint of OpenAI.
  * @see https://platform.openai.com/docs/api-reference/moderations
  */
 export function openaiModerator(options: OpenAiModeratorOptions): Moderator {
+  checkedHostObject('openaiModerator', options, shape);
   const { apiKey, baseUrl = 'https://api.openai.com/v1', model = 'omni-moderation-latest' } = options;
   return {
     name: 'OpenAI',

@@ -1,8 +1,10 @@
+import { lazily } from '../../base/lazily.ts';
 import type { ResponseEnd } from '../../call/generation.ts';
 import type { Generate, PluginContext, ResponseStep } from '../../call/hooks.ts';
 import type { ChatRequest, FinishReason } from '../../schema/chat/chat.ts';
 import type { ChatChunk, ChunkChoice } from '../../schema/chat/chunk.ts';
-import { definePlugin, type Plugin } from '../plugin.ts';
+import { checkedSettings, field } from '../../schema/host-object.ts';
+import { builtInPlugin, type Plugin } from '../plugin.ts';
 import type { Healed, LeftReason } from './healed.ts';
 
 /** Settings of the plugin `response-healing`; all have a default. */
@@ -40,13 +42,21 @@ const streamStays = 'a stream stays as it is';
 
 type Mode = 'json_schema' | 'json_object';
 
+const shape = lazily(() => ({
+  isDefault: field.flag().optional(),
+  streams: field.flag().optional(),
+  reask: field.flag().optional(),
+  maxChars: field.count(1).optional(),
+  maxSteps: field.count(1).optional(),
+}));
+
 /**
  * Makes valid JSON of responses that had to be JSON and are not. Valid ones stay as they are, to the byte.
  * @see docs/plugins/response-healing.md
  */
 export function responseHealing(options: ResponseHealingOptions = {}): Plugin {
-  const settings = { ...responseHealingDefaults, ...options };
-  return definePlugin({
+  const settings = { ...responseHealingDefaults, ...checkedSettings('responseHealing', options, shape) };
+  return builtInPlugin({
     id: 'response-healing',
     ...(options.isDefault === true ? { isDefault: true } : {}),
     ...(settings.reask

@@ -1,7 +1,10 @@
+import * as z from 'zod';
+import { lazily } from '../../base/lazily.ts';
 import type { DataPolicy } from '../../call/model.ts';
 import { aiSdk } from '../../dialects/ai-sdk/index.ts';
 import type { AiSdkQuirks } from '../../dialects/ai-sdk/quirks.ts';
-import { defineProvider, type Provider } from '../provider.ts';
+import { checkedHostObject, field } from '../../schema/host-object.ts';
+import { completeProvider, type Provider } from '../provider.ts';
 import type { AiSdkModel, AiSdkModels } from './model.ts';
 import { modelTransport } from './transport.ts';
 
@@ -37,6 +40,16 @@ export type AiSdkProviderOptions = {
     }
 );
 
+const shape = lazily(() => ({
+  slug: field.text(),
+  name: field.text().optional(),
+  apiKey: field.text().optional(),
+  quirks: field.object().optional(),
+  dataPolicy: field.object().optional(),
+  models: z.custom((value) => typeof value === 'object' || typeof value === 'function').optional(),
+  model: field.object().optional(),
+}));
+
 /**
  * Makes language models of the AI SDK (`@ai-sdk/…`, version 4 of the interface) an upstream of the gateway. They run in
  * this process and use their own keys and their own `fetch`.
@@ -47,9 +60,9 @@ export type AiSdkProviderOptions = {
  * @see docs/dialects/ai-sdk.md
  */
 export function fromAiSdk(options: AiSdkProviderOptions): Provider<AiSdkQuirks> {
-  const { model, models, ...provider } = options;
+  const { model, models, ...provider } = checkedHostObject('fromAiSdk', options, shape);
   const modelNamed = (id: string) => model ?? named(models as AiSdkModels, id);
-  return defineProvider({
+  return completeProvider({
     ...provider,
     // A name that never resolves: a request for a model cannot reach a network by mistake.
     baseUrl: 'http://ai-sdk.invalid',

@@ -3,7 +3,7 @@ import type { DialectRequest } from '../../dialects/dialect.ts';
 import { openaiChat } from '../../dialects/openai-chat/index.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import { fieldsWith } from '../../schema/chat/fields.ts';
-import { defineProvider } from '../provider.ts';
+import { completeProvider } from '../provider.ts';
 import { models } from './models.ts';
 import { usualMaxCompletionTokens } from './speak.ts';
 import { contextLength } from './tokens.ts';
@@ -28,7 +28,7 @@ export { createScriptedTransport } from './scripted.ts';
  * completions in real bytes, so that a request takes the same way as with any other provider.
  * @see docs/sandbox.md for its models
  */
-export const sandbox = defineProvider({
+export const sandbox = completeProvider({
   slug: 'sandbox',
   name: 'Sandbox',
   // A name that never resolves: a request for the sandbox cannot reach a network by mistake.

@@ -258,8 +258,10 @@ describe('quirks', () => {
     expect(quirksOf({ dialect: 'strange', quirks: { isStrange: false } })).toMatchObject({ isStrange: false });
   });
   it('of a provider in a table are those of its dialect, as the compiler sees', () => {
-    // @ts-expect-error: no quirk of chat completions
-    defineProvider({ slug: 'x', baseUrl: 'https://x.test', dialect: openaiChat, quirks: { isStrange: true } });
+    const define = () =>
+      // @ts-expect-error: no quirk of chat completions
+      defineProvider({ slug: 'x', baseUrl: 'https://x.test', dialect: openaiChat, quirks: { isStrange: true } });
+    expect(define).toThrow(/defineProvider\.quirks\.isStrange/);
     defineProvider({ slug: 'x', baseUrl: 'https://x.test', dialect: strange, quirks: { isStrange: true } });
   });
 });
