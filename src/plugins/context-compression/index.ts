@@ -32,7 +32,7 @@ export const contextCompressionDefaults = { smallContext: 8_192, outputTokens: 1
 const shape = lazily(() => ({
   isDefault: field.flag().optional(),
   smallContext: field.count().optional(),
-  outputTokens: field.count(1).optional(),
+  outputTokens: field.count().optional(),
   countTokens: field.fn().optional(),
 }));
 

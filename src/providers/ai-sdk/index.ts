@@ -43,7 +43,7 @@ export type AiSdkProviderOptions = {
 const shape = lazily(() => ({
   slug: field.text(),
   name: field.text().optional(),
-  apiKey: field.text().optional(),
+  apiKey: z.string().optional(),
   quirks: field.object().optional(),
   dataPolicy: field.object().optional(),
   models: z.custom((value) => typeof value === 'object' || typeof value === 'function').optional(),
