@@ -1,4 +1,5 @@
 import { inflater } from '#inflate';
+import { tell } from './base/async/tell.ts';
 import { clockOf, systemClock } from './base/clock.ts';
 import { instanceNames, randomIds } from './base/ids.ts';
 import { lazily } from './base/lazily.ts';
@@ -227,6 +228,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       writeLog(logger, 'warn', { provider, reason }, 'The auth of a provider failed'),
     reportPluginFailure: (plugin, hook, error) =>
       writeLog(logger, 'warn', { plugin, hook, error }, 'A plugin failed and was skipped'),
+    reportUnexpected: ({ cause, metadata }) =>
+      tell(() => logger?.error({ error: cause, ...metadata }, 'unexpected error')),
     exchanges: openExchanges(),
     transportOf: (provider) => scripted?.(provider) ?? inProcess.get(provider.slug) ?? network(),
     limits: {

@@ -252,7 +252,10 @@ export function createEdge(deps: EdgeDeps): Edge {
   function shown(error: unknown, method: string, pathname: () => string): GatewayError {
     if (error instanceof CallAborted) return abortError(error);
     if (isGatewayError(error) && error.kind !== 'internal') return error;
-    tell(() => logger?.error({ error: causeOf(error), method, path: cleanName(pathname()) }, 'unexpected error'));
+    const whose = isGatewayError(error) ? error.metadata : {};
+    tell(() =>
+      logger?.error({ error: causeOf(error), ...whose, method, path: cleanName(pathname()) }, 'unexpected error'),
+    );
     if (isGatewayError(error)) return error;
     return new GatewayError('internal', 'Something went wrong inside the gateway', { cause: error });
   }

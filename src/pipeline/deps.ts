@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import type { GatewayError } from '../base/errors.ts';
 import type { Caller } from '../call/call.ts';
 import type { ByokCredential } from '../call/facts.ts';
 import type { FetchUrl } from '../call/fetch-url.ts';
@@ -178,6 +179,8 @@ export interface DeliverDeps {
 export interface PipelineDeps extends GenerateDeps, DeliverDeps {
   /** Learns why a plugin was left out. The client learns only that it was left out. */
   reportPluginFailure?: ReportPluginFailure | undefined;
+  /** Learns of an error of ours, or of a plugin, that ended a stream which had begun: the client learns only that. */
+  reportUnexpected?: ((error: GatewayError) => void) | undefined;
   rates: RateDeps;
   /** The built-in plugins, and those of the host app. */
   plugins: readonly Plugin[];

@@ -45,12 +45,18 @@ const cases = hooks.flatMap((name) =>
 
 describe.each(formats)('%s', (format) => {
   it.each(cases)('fails where %s of a plugin fails: %s', async (name, how) => {
-    const test = answering(format, failingHooks(name, how), undefined);
+    const errors: object[] = [];
+    const logger = { info: () => undefined, warn: () => undefined, error: (fields: object) => errors.push(fields) };
+    const test = answering(format, failingHooks(name, how), undefined, { logger });
     const { hasError, sent } = await askIn(format, test);
     expect(hasError).toBe(true);
     expect(test.records[0]?.status).toBe(how === 'hang' ? 504 : 500);
     expect(sent).not.toContain(secretText);
     if (how === 'hang') expect(sent).toContain('The plugin \\"test\\" took longer than 60000 ms');
+    else {
+      expect(sent).toContain('The plugin \\"test\\" failed');
+      expect(errors).toMatchObject([{ plugin: 'test', hook: expect.any(String), error: { message: secretText } }]);
+    }
   });
   it.each(cases)('goes on without %s of a plugin that may be skipped: %s', async (name, how) => {
     const warnings: object[] = [];

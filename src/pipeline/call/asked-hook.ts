@@ -1,6 +1,8 @@
 import { type StopSignal, StopSwitch } from '../../base/async/stop.ts';
 import type { Clock } from '../../base/clock.ts';
 import { GatewayError, isGatewayError } from '../../base/errors.ts';
+import { UpstreamError } from '../../base/http/upstream-error.ts';
+import { CallAborted } from '../../call/abort.ts';
 import type { Call } from '../../call/call.ts';
 import type { PipelineStage } from '../../schema/chat/envelope.ts';
 import type { TimeoutSettings } from '../../schema/settings/timeouts.ts';
@@ -90,10 +92,26 @@ export class AskedHook {
   }
 
   #tooLate(limitMs: number): GatewayError {
-    const { id, isGuardrail } = this.#hook;
-    const name = `The ${isGuardrail ? 'guardrail' : 'plugin'} ${JSON.stringify(id)}`;
-    this.#late = new GatewayError('plugin_timeout', `${name} took longer than ${limitMs} ms`);
+    this.#late = new GatewayError('plugin_timeout', `${this.#ofHook} took longer than ${limitMs} ms`);
     return this.#late;
+  }
+
+  get #ofHook(): string {
+    const { id, isGuardrail } = this.#hook;
+    return `The ${isGuardrail ? 'guardrail' : 'plugin'} ${JSON.stringify(id)}`;
+  }
+
+  /**
+   * Says of an error which plugin or guardrail has thrown it: the client learns that, the log its own words too. Errors
+   * that are told to clients anyway, of a provider or of the gateway, stay as they are: they only pass through `wrap`.
+   */
+  named(error: unknown): unknown {
+    if (isGatewayError(error) || error instanceof UpstreamError || error instanceof CallAborted) return error;
+    const { id, isGuardrail } = this.#hook;
+    return new GatewayError('internal', `${this.#ofHook} failed`, {
+      metadata: { [isGuardrail ? 'guardrail' : 'plugin']: id, hook: this.#name },
+      cause: error,
+    });
   }
 
   /**
@@ -105,7 +123,7 @@ export class AskedHook {
     const isLate = this.#late !== null && error === this.#late;
     this.#call.signal.throwIfAborted();
     // A message of a plugin to the client is its decision, and no failure.
-    if (!this.maySkip || (isGatewayError(error) && !isLate)) throw error;
+    if (!this.maySkip || (isGatewayError(error) && !isLate)) throw this.named(error);
     this.isGivenUp = true;
     this.#signal.abort(error);
     const { id } = this.#hook;

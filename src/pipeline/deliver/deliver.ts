@@ -166,7 +166,7 @@ export class Delivery {
       return null;
     }
     const target = servingTarget(run);
-    const shown = withoutWithheld(run.hooks, toGatewayError(end.error, target));
+    const shown = shownOf(run, end.error, target);
     run.finish({ outcome: 'cut', status: shown.status, error: { type: shown.errorType, message: shown.message } });
     if (run.deps.streams.onCut === 'close') throw shown;
     return joinBytes([bytes, encoder.encode(toClient.fail(head, inBand(run, end.error, shown), reportedEnd(run)))]);
@@ -200,6 +200,13 @@ function servingTarget({ generations }: CallRun): Target | null {
   return generations.findLast(({ target }) => target !== null)?.target ?? null;
 }
 
+/** The error as the client may see it. One that nobody expected is reported: the status of the response says nothing of it. */
+function shownOf(run: CallRun, error: unknown, target: Target | null): GatewayError {
+  const made = toGatewayError(error, target);
+  if (made.kind === 'internal') run.deps.reportUnexpected?.(made);
+  return withoutWithheld(run.hooks, made);
+}
+
 /**
  * Returns the frames for a client that has been sent a keep-alive comment, when no target could serve.
  * @returns null: nobody is there to read them
@@ -210,7 +217,7 @@ export function failureFrames(run: CallRun, error: unknown): string | null {
   run.noteRefusal(error);
   const { call, deps, generations } = run;
   const first = generations.at(-1)?.plan?.targets[0] ?? null;
-  const shown = withoutWithheld(run.hooks, toGatewayError(error, first));
+  const shown = shownOf(run, error, first);
   if (deps.streams.onCut === 'close') throw shown;
   const head: ResponseHead = {
     id: call.id,

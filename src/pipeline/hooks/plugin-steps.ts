@@ -25,7 +25,25 @@ export function guardedSteps(run: CallRun, hook: ActiveHook, ask: Ask): readonly
   }
   const timed = steps.map((step) => (step.isAsync === true ? inTime(run, step, asked) : step));
   const followed = followedSteps(run, hook, timed);
-  return asked.maySkip && followed.length > 0 ? [skippable(new StepChain(followed), asked)] : followed;
+  if (!asked.maySkip) return followed.map((step) => naming(step, asked));
+  return followed.length > 0 ? [skippable(new StepChain(followed), asked)] : followed;
+}
+
+/** A step whose errors say whose they are. */
+function naming(step: ResponseStep, asked: HookOfCall): ResponseStep {
+  const named = <T>(work: () => T | Promise<T>): T | Promise<T> => {
+    try {
+      const done = work();
+      return done instanceof Promise ? done.catch((error: unknown) => Promise.reject(asked.named(error))) : done;
+    } catch (error) {
+      throw asked.named(error);
+    }
+  };
+  return {
+    ...(step.isAsync === true ? { isAsync: true } : {}),
+    push: (chunk) => named(() => step.push(chunk)),
+    end: (end) => named(() => step.end?.(end) ?? []),
+  } as ResponseStep;
 }
 
 /** @throws TypeError for a promise: steps are there at once */
