@@ -14,11 +14,11 @@ export interface Guardrail extends PluginHooks {
   /** The name that responses and records show; unique. */
   id: string;
   /** The assignment of the guardrail, shown as `guardrail_scope`, such as `workspace`. Default `gateway`. */
-  scope?: string;
+  scope?: string | undefined;
   /** Tells whether the guardrail acts on a call. Default: on every call. */
   appliesTo?(caller: Caller): boolean;
   /** The name of its stages. Default: the id. */
-  name?: string;
+  name?: string | undefined;
   /**
    * Tells whether a provider's own words, such as those of an error, contain text that the client must not read. Such
    * words are left out. Absent: they never do.

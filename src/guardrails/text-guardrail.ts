@@ -32,25 +32,25 @@ export interface TextGuardrailOptions {
   /** Shown as `guardrail_id`; unique. */
   id: string;
   /** Shown as the name of its stages. Default: the id. */
-  name?: string;
+  name?: string | undefined;
   /** Shown as `guardrail_scope`, such as `workspace`. Default `gateway`. */
-  scope?: string;
+  scope?: string | undefined;
   /** The patterns to search for. */
   patterns: readonly TextPattern[];
   /** Tells whether the guardrail acts on a call. Default: on every call. */
   appliesTo?(caller: Caller): boolean;
   /** The most characters of a request that are checked; more are refused (400). Default 2,000,000. */
-  maxChars?: number;
+  maxChars?: number | undefined;
   /**
    * The most steps of one expression: its compiled instructions times the characters of one window, which are
    * `maxLength` and a quarter. A guardrail with a larger expression blocks everything. Default 150,000.
    */
-  maxSteps?: number;
+  maxSteps?: number | undefined;
   /**
    * The most milliseconds of work of all such guardrails on one call, without pauses. A request or a response that
    * takes more is blocked. Default 5,000.
    */
-  maxWorkMs?: number;
+  maxWorkMs?: number | undefined;
 }
 
 /** The default limits. */

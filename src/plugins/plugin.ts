@@ -18,12 +18,12 @@ export interface Plugin<Options = unknown> extends PluginHooks<Options> {
   /** The name that requests use; unique. */
   id: string;
   /** Checks the entry of `plugins` in the request. Default: any object. */
-  options?: () => Schema<Options>;
+  options?: (() => Schema<Options>) | undefined;
   /**
    * true: the plugin acts on every request that does not switch it off with `enabled: false`. Default: on those that
    * name it.
    */
-  isDefault?: boolean;
+  isDefault?: boolean | undefined;
   /**
    * Tells whether the plugin acts on a request that does not name it, such as one for a certain model. Called once for
    * each client call, before any hook; it returns at once, and an error that it throws ends the call. No plugin acts on
@@ -34,22 +34,22 @@ export interface Plugin<Options = unknown> extends PluginHooks<Options> {
    * The strategy of a plugin that chooses the models by itself: `strategy` in the metadata and the explanation of
    * requests for which `actsOn` returns true. `requested` then is the model of the request as it came.
    */
-  strategy?: RoutingStrategy;
+  strategy?: RoutingStrategy | undefined;
   /**
    * The suffix of model slugs that asks for the plugin: `online` for `author/model:online`. A plugin of the host app
    * may take that of a built-in one.
    */
-  variant?: string;
+  variant?: string | undefined;
   /**
    * The effect on the call when a hook throws an error that is no GatewayError, or takes longer than
    * `timeouts.pluginMs`. `fail`: the call fails, with 500 or 504. `skip`: the call goes on as if the hook were not
    * there, where that is possible. Default `fail`.
    */
-  onError?: 'fail' | 'skip';
+  onError?: 'fail' | 'skip' | undefined;
   /** true: content that the plugin could not check must not pass. `onError: 'skip'` is then refused. */
-  failsClosed?: boolean;
+  failsClosed?: boolean | undefined;
   /** Makes prompts fit the context of an endpoint. If several plugins have one, the first is asked. */
-  shortener?: Shortener;
+  shortener?: Shortener | undefined;
 }
 
 /** The facts that `actsOn` gets beside the request. */

@@ -7,15 +7,15 @@ import { builtInPlugin, type Plugin } from './plugin.ts';
 /** Settings of the plugin `web-fetch`; a request may set each by itself, except the first. */
 export interface WebFetchOptions {
   /** true: the plugin acts on requests that do not name it. Default false. */
-  isDefault?: boolean;
+  isDefault?: boolean | undefined;
   /** The most pages that the model may fetch for one response. Default 20. */
-  maxUses?: number;
+  maxUses?: number | undefined;
   /** The most tokens of the text of one page; the rest is left out. Default 20,000. */
-  maxContentTokens?: number;
+  maxContentTokens?: number | undefined;
   /** The domains whose pages may be fetched. Default: all. */
-  allowedDomains?: readonly string[];
+  allowedDomains?: readonly string[] | undefined;
   /** The domains whose pages may not be fetched. Default: none. */
-  blockedDomains?: readonly string[];
+  blockedDomains?: readonly string[] | undefined;
 }
 
 interface WebFetchRequest {

@@ -12,16 +12,16 @@ import { builtInPlugin, type Plugin } from './plugin.ts';
 /** Settings of the plugin `web`; all have a default. */
 export interface WebOptions {
   /** true: the plugin acts on requests that do not name it. Default false. */
-  isDefault?: boolean;
+  isDefault?: boolean | undefined;
   /** The results of one search, where the request sets no number. Default 5. */
-  maxResults?: number;
+  maxResults?: number | undefined;
   /** The most characters of the text of one result. Default 2,000. */
-  maxCharacters?: number;
+  maxCharacters?: number | undefined;
   /**
    * The text that introduces the results to the model, where the request sets none. Default: a text of our own, in
    * English.
    */
-  searchPrompt?: string;
+  searchPrompt?: string | undefined;
 }
 
 /** The settings where the host app sets none. */

@@ -56,14 +56,17 @@ export function throwIssues(of: string, issues: readonly Issue[]): void {
   );
 }
 
+/** The same fields, each of which is set or not there. */
+export type Defined<T> = { [Name in keyof T]?: Exclude<T[Name], undefined> };
+
 /**
  * Returns the settings that are set: one that is `undefined` is as if it were not there, and has its default.
  * @throws GatewayError as `checkedHostObject`
  */
-export function checkedSettings<T extends object>(of: string, given: T, shape: () => HostShape): Partial<T> {
+export function checkedSettings<T extends object>(of: string, given: T, shape: () => HostShape): Defined<T> {
   // Without settings, no schema is made: the built-in plugins are made at import.
-  if (isObject(given) && Object.keys(given).length === 0) return given;
-  return definedOnly(checkedHostObject(of, given, shape));
+  if (isObject(given) && Object.keys(given).length === 0) return {};
+  return definedOnly(checkedHostObject(of, given, shape)) as Defined<T>;
 }
 
 /** An object of a class may have fields and methods of its own; there, only a slip in a name of ours is a mistake. */

@@ -9,11 +9,11 @@ import { checkedHostObject, field } from '../schema/host-object.ts';
 /** The options of every engine. */
 export interface SearchEngineOptions {
   /** The price of one search, integer nano-USD. Default: the service's price in November 2026. */
-  nanoUsdPerSearch?: number;
+  nanoUsdPerSearch?: number | undefined;
   /** The URL of a service with the same interface. Default: the service itself. */
-  baseUrl?: string;
+  baseUrl?: string | undefined;
   /** Default: the global `fetch`. */
-  fetch?: typeof fetch;
+  fetch?: typeof fetch | undefined;
 }
 
 /** An engine whose account has a key. */

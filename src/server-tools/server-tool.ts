@@ -32,7 +32,7 @@ export interface ServerTool<Settings = unknown> {
    * The service of the operator that the tool uses, such as `web search`. A request of a workspace that uses its own
    * credentials alone cannot offer the tool. Absent: it uses none.
    */
-  operatorService?: string;
+  operatorService?: string | undefined;
   /**
    * The output item that a client of the Responses interface gets for a call, without `id` and `status`. Default: an
    * item that has only the type `service:<name>`.
@@ -40,7 +40,7 @@ export interface ServerTool<Settings = unknown> {
    */
   itemOf?(args: Record<string, unknown>, result: string | null): { type: string; [field: string]: unknown };
   /** Checks `parameters` of the tool in the request. Default: any object. */
-  settings?: () => Schema<Settings>;
+  settings?: (() => Schema<Settings>) | undefined;
   /**
    * Runs one call.
    * @param args  as the model wrote them: any object

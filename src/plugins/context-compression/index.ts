@@ -11,19 +11,19 @@ import { fitted } from './fit.ts';
 /** Settings of the plugin `context-compression`; all have a default. */
 export interface ContextCompressionOptions {
   /** true: the plugin acts on requests that do not name it, for every context of the endpoint. Default false. */
-  isDefault?: boolean;
+  isDefault?: boolean | undefined;
   /**
    * The largest context, in tokens, of endpoints for which the plugin acts where a request does not say. Default 8,192;
    * 0: for none.
    */
-  smallContext?: number;
+  smallContext?: number | undefined;
   /**
    * The room for the response, in tokens, where the request names no largest output; at most an eighth of the context.
    * Default 1,024.
    */
-  outputTokens?: number;
+  outputTokens?: number | undefined;
   /** Counts the tokens of a text. It must be fast: it is called for each text of a prompt. Default: they are estimated. */
-  countTokens?: (text: string) => number;
+  countTokens?: ((text: string) => number) | undefined;
 }
 
 /** The limits, where the host app sets none. */

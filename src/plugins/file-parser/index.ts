@@ -23,28 +23,28 @@ import { type WorkTime, withWorkTime } from './work-time.ts';
 /** Settings of the plugin `file-parser`; all have a default. */
 export interface FileParserOptions {
   /** true: the plugin acts on requests that do not name it. Default false. */
-  isDefault?: boolean;
+  isDefault?: boolean | undefined;
   /** The service for the engine `mistral-ocr`, such as `mistralOcr({ apiKey })`. Default: none, and a request for it is a 400. */
-  ocr?: OcrEngine;
+  ocr?: OcrEngine | undefined;
   /** The most PDFs of a request. Default 20. */
-  maxFiles?: number;
+  maxFiles?: number | undefined;
   /** The largest PDF, in bytes. Default 32 MiB. */
-  maxBytes?: number;
+  maxBytes?: number | undefined;
   /** The most pages of a PDF that are read; the rest is left out. Default 500. */
-  maxPages?: number;
+  maxPages?: number | undefined;
   /** The most characters of a PDF that are read; the rest is left out. Default 1,000,000. */
-  maxChars?: number;
+  maxChars?: number | undefined;
   /** The time for all PDFs of a request, in ms, without the time for which they wait for their turn. Default 30,000. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   /**
    * The most bytes of memory that reading a PDF may take, for its unpacked data and for its objects each. Default 256
    * MiB.
    */
-  maxMemoryBytes?: number;
+  maxMemoryBytes?: number | undefined;
   /** The most PDFs of a workspace that wait for their turn. Further ones are a 429. Default 100. */
-  maxWaiting?: number;
+  maxWaiting?: number | undefined;
   /** Reads the text of PDFs. Default: the reader of the runtime. */
-  reader?: PdfReader;
+  reader?: PdfReader | undefined;
 }
 
 /** The limits, where the host app sets none. */

@@ -32,15 +32,15 @@ export interface MistralOcrOptions {
   /** The key of the account at Mistral. */
   apiKey: string;
   /** The address of the service. Default `https://api.mistral.ai/v1`. */
-  baseUrl?: string;
+  baseUrl?: string | undefined;
   /** The model. Default `mistral-ocr-latest`. */
-  model?: string;
+  model?: string | undefined;
   /** The price of a page, integer nano-USD. Default 2,000,000: 2 USD per thousand pages. */
-  nanoUsdPerPage?: number;
+  nanoUsdPerPage?: number | undefined;
   /** The most bytes of a response. Default 64 MiB. */
-  maxResponseBytes?: number;
+  maxResponseBytes?: number | undefined;
   /** Sends the requests. Default: the global `fetch`. */
-  fetch?: typeof fetch;
+  fetch?: typeof fetch | undefined;
 }
 
 /** The most pictures of a document. Few documents have more, and each is an image of the prompt. */

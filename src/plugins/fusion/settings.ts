@@ -9,7 +9,7 @@ export interface FusionModels {
   /** Models that answer in parallel, 1 to 8 slugs. */
   analysisModels: readonly string[];
   /** The model that compares their answers and writes the response. Default: the first of `analysisModels`. */
-  model?: string;
+  model?: string | undefined;
 }
 
 /** A server tool that analysis models may call. */
@@ -17,7 +17,7 @@ export interface FusionTool {
   /** The type of the tool, such as `service:web_search`. */
   type: string;
   /** Settings of the tool, as in `tools` of a request. */
-  parameters?: Record<string, unknown>;
+  parameters?: Record<string, unknown> | undefined;
 }
 
 /** The tools that analysis models may call. */
@@ -38,29 +38,29 @@ export type FusionPreset = (typeof fusionPresets)[number];
 /** Settings of the plugin `fusion`; all have a default. */
 export interface FusionOptions {
   /** Models that answer where a request names neither models nor a preset, 1 to 8 slugs. */
-  analysisModels?: readonly string[];
+  analysisModels?: readonly string[] | undefined;
   /** The model that compares and writes where a request names none for it. Default: the first analysis model. */
-  model?: string;
+  model?: string | undefined;
   /** The models of presets, each in place of the built-in ones. */
-  presets?: Partial<Record<FusionPreset, FusionModels>>;
+  presets?: Partial<Record<FusionPreset, FusionModels>> | undefined;
   /** The number of analysis models that are called at once. Default 8. */
-  concurrency?: number;
+  concurrency?: number | undefined;
   /** The number of analysis models that must answer; where a request has fewer, all of them must. Default 1. */
-  minAnswers?: number;
+  minAnswers?: number | undefined;
   /**
    * The most that the judge and the writer get of one answer, and the writer of the comparison: UTF-8 bytes of its
    * JSON, in the longest of the normal forms that tokenizers use. So no answer is more tokens than that. Default 24,000.
    */
-  answerBytes?: number;
+  answerBytes?: number | undefined;
   /** The largest output of the judge, in tokens. Default 4,000. */
-  judgeMaxTokens?: number;
+  judgeMaxTokens?: number | undefined;
   /**
    * The server tools that analysis models are offered where a request names none; `[]`: none. Tools that the gateway
    * does not have are left out. Default: web search and web fetch, where the gateway has a search engine.
    */
-  tools?: readonly FusionTool[];
+  tools?: readonly FusionTool[] | undefined;
   /** The most calls of tools of one analysis model that are run, where a request sets no number, 1 to 16. Default 8. */
-  maxToolCalls?: number;
+  maxToolCalls?: number | undefined;
 }
 
 export interface FusionSettings {

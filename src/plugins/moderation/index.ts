@@ -19,15 +19,15 @@ export { type OpenAiModeratorOptions, openaiModerator } from './openai.ts';
 /** Settings of the plugin `moderation`; all have a default. */
 export interface ModerationOptions {
   /** true: the plugin acts on requests that do not name it. Default false. */
-  isDefault?: boolean;
+  isDefault?: boolean | undefined;
   /** Classifies texts. Default `localModerator`, which looks for phrases and sends no text anywhere. */
-  moderator?: Moderator;
+  moderator?: Moderator | undefined;
   /** true: responses are checked as well. They are held back until they are complete, streams too. Default false. */
-  output?: boolean;
+  output?: boolean | undefined;
   /** The most characters of a request, or of a response; more are refused. Default 2,000,000. */
-  maxChars?: number;
+  maxChars?: number | undefined;
   /** The time for one request, and for its response, in ms. Default 10,000. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
 }
 
 /** The limits, where the host app sets none. */

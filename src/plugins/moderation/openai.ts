@@ -11,11 +11,11 @@ export interface OpenAiModeratorOptions {
   /** The key of the account. */
   apiKey: string;
   /** The address of a service with the same endpoint. Default `https://api.openai.com/v1`. */
-  baseUrl?: string;
+  baseUrl?: string | undefined;
   /** The model. Default `omni-moderation-latest`. */
-  model?: string;
+  model?: string | undefined;
   /** Sends the requests. Default: the global `fetch`. */
-  fetch?: typeof fetch;
+  fetch?: typeof fetch | undefined;
 }
 
 /** The most bytes of a response. A verdict takes some 2 kB. */

@@ -10,24 +10,24 @@ import type { Healed, LeftReason } from './healed.ts';
 /** Settings of the plugin `response-healing`; all have a default. */
 export interface ResponseHealingOptions {
   /** true: the plugin acts on requests that do not name it. Default false. */
-  isDefault?: boolean;
+  isDefault?: boolean | undefined;
   /**
    * true: streams are healed as well. The text of a stream is then held back until its end. Default false: streams stay
    * as they are.
    */
-  streams?: boolean;
+  streams?: boolean | undefined;
   /**
    * true: where a response cannot be healed, the model is asked once more, with its response and its faults. Both
    * generations are held and booked. Streams are asked for again only where `streams` is set. Default false.
    */
-  reask?: boolean;
+  reask?: boolean | undefined;
   /** The most characters of a response; a longer one stays as it is. Default 200,000. */
-  maxChars?: number;
+  maxChars?: number | undefined;
   /**
    * The most steps of work on one response: a character that is read is one, a look at the schema is several. A
    * response that would take more stays as it is. Default 1,000,000.
    */
-  maxSteps?: number;
+  maxSteps?: number | undefined;
 }
 
 /** The limits, where the host app sets none. */

@@ -3,17 +3,24 @@ import express, { type Request as ExpressRequest } from 'express';
 import { Keyv } from 'keyv';
 import {
   type ChatResult,
+  contextCompression,
   createGateway,
   defineGuardrail,
   definePlugin,
   defineProvider,
+  fileParser,
+  fusion,
   type Gateway,
   GatewayError,
   type GatewayOptions,
   type HostCaller,
   isGatewayError,
   type Logger,
+  moderation,
   type RequestRecord,
+  responseHealing,
+  web,
+  webFetch,
 } from 'model-gateway';
 import { openaiChat } from 'model-gateway/dialects';
 import { gatewayMiddleware } from 'model-gateway/express';
@@ -37,6 +44,20 @@ const options: GatewayOptions = {
   plugins: [definePlugin({ id: 'ours', before: async (request) => ({ ...request, temperature: 0 }) })],
 };
 export const gateway: Gateway = createGateway(options);
+
+/** What an app may not have: a setting that is `undefined` has its default, also where the compiler is exact. */
+const maybe: { flag?: boolean; count?: number; text?: string } = {};
+export const withDefaults = [
+  web({ isDefault: maybe.flag, maxResults: maybe.count, searchPrompt: maybe.text }),
+  webFetch({ maxUses: maybe.count }),
+  contextCompression({ smallContext: maybe.count }),
+  fileParser({ maxFiles: maybe.count }),
+  fusion({ model: maybe.text, concurrency: maybe.count }),
+  moderation({ output: maybe.flag }),
+  responseHealing({ streams: maybe.flag }),
+  definePlugin({ id: 'maybe', isDefault: maybe.flag, before: (request) => request }),
+  defineGuardrail({ id: 'maybe', name: maybe.text, before: (request) => request }),
+];
 
 // @ts-expect-error: there is no such option
 createGateway({ ...options, provider: {} });
