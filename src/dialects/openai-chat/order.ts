@@ -1,4 +1,3 @@
-import { lazily } from '../../base/lazily.ts';
 import { type Profile, profiles } from '../fit/index.ts';
 import { claudeName } from '../shared/claude-name.ts';
 import type { ChatQuirks } from './quirks.ts';
@@ -13,35 +12,16 @@ const callIds = {
   any: profiles.longIds,
   nine: profiles.shortIds,
 } as const;
-const ofModels = { claude: profiles.claude, other: {} };
 
 /** Models whose templates demand turns with a bridge, and ids of nine signs, wherever they are served. */
 const ofMistral = /mistral|mixtral|ministral|codestral|devstral|magistral|pixtral|voxtral/i;
 
 type Order = keyof typeof orders;
 type CallIds = keyof typeof callIds;
-/** Every profile that quirks can make: each is made once. */
-const all = lazily(() =>
-  mapped(orders, (order) =>
-    mapped(callIds, (ids) => mapped(ofModels, (ofModel): Profile => ({ ...order, ...ids, ...ofModel }))),
-  ),
-);
-
-function mapped<Key extends string, Value, Made>(
-  values: Readonly<Record<Key, Value>>,
-  make: (value: Value) => Made,
-): Record<Key, Made> {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, make(value as Value)])) as Record<
-    Key,
-    Made
-  >;
-}
-
 /** The conversations that a model at a provider accepts. */
 export function profileOf({ messageOrder, callIds: form }: ChatQuirks, upstreamModel: string): Profile {
   const isStrict = (messageOrder === undefined || form === undefined) && ofMistral.test(upstreamModel);
   const order: Order = messageOrder ?? (isStrict ? 'bridged_turns' : 'turns');
   const ids: CallIds = form ?? (isStrict ? 'nine' : 'up_to_40');
-  const model: keyof typeof ofModels = claudeName(upstreamModel) === null ? 'other' : 'claude';
-  return all()[order][ids][model];
+  return { ...orders[order], ...callIds[ids], ...(claudeName(upstreamModel) === null ? {} : profiles.claude) };
 }

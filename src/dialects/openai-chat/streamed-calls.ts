@@ -36,8 +36,8 @@ interface Call {
   extent: JsonExtent;
   /** All its arguments; '' where they are long. */
   text: string;
-  /** It began with `{}`, which some servers write before the real arguments: clients get that once it is known to be all. */
-  isEmpty: boolean;
+  /** Its arguments are `{}` so far, which some servers write before the real ones: clients get that once it is all. */
+  isEmptyObject: boolean;
 }
 
 const emptyObject = '{}';
@@ -58,7 +58,7 @@ export function streamedCalls(ids: ToolCallIds): StreamedCalls {
   const calls: Call[] = [];
   const byPlace = new Map<number, Call>();
   const byId = new Map<string, Call>();
-  /** The calls that have begun with `{}`. */
+  /** The calls whose arguments are `{}` so far. */
   const empty = new Set<Call>();
   let latest: Call | undefined;
 
@@ -74,7 +74,7 @@ export function streamedCalls(ids: ToolCallIds): StreamedCalls {
       held: { text: '', called: {}, added: {} },
       extent: jsonExtent(),
       text: '',
-      isEmpty: false,
+      isEmptyObject: false,
     };
     calls.push(call);
     if (place !== null) byPlace.set(place, call);
@@ -111,36 +111,38 @@ export function streamedCalls(ids: ToolCallIds): StreamedCalls {
       latest = call;
       if (fragment.place !== null) byPlace.set(fragment.place, call);
       const said = add(call, fragment, raw);
-      if (call.isEmpty) empty.add(call);
-      // The arguments of a call show that none come for those before it.
-      else if (empty.size > 0) out.push(...filled((one) => one.index < call.index));
+      if (call.isEmptyObject) empty.add(call);
+      else if (empty.size > 0) {
+        empty.delete(call);
+        // The arguments of a call show that none come for those before it.
+        out.push(...filled(call.index));
+      }
       if (said !== null) out.push(said);
     }
     return out;
   }
 
-  /** Gives `{}` to calls that have begun with it. */
-  function filled(isOver: (call: Call) => boolean): ChunkToolCall[] {
+  /** Gives `{}` to calls whose arguments that is. @param before  the index of the first call that may go on */
+  function filled(before: number): ChunkToolCall[] {
     const out: ChunkToolCall[] = [];
     for (const call of empty) {
       // In their order: to look at all of them for each fragment would cost the product of both.
-      if (call.isEmpty && !(call.isSent && isOver(call))) break;
+      if (!call.isSent || call.index >= before) break;
       empty.delete(call);
-      if (!call.isEmpty) continue;
-      call.isEmpty = false;
-      call.extent.add('{}');
-      out.push({ index: call.index, function: { arguments: '{}' } });
+      call.isEmptyObject = false;
+      call.extent.add(emptyObject);
+      out.push({ index: call.index, function: { arguments: emptyObject } });
     }
     return out;
   }
 
   function complete(isWhole: boolean): ChunkToolCall[] {
-    const rest = filled(() => true);
+    const rest = filled(calls.length);
     for (const call of calls) {
       const isBare = !call.extent.hasBegun;
       if (isBare && call.isSent && isWhole) {
-        call.extent.add('{}');
-        rest.push({ index: call.index, function: { arguments: '{}' } });
+        call.extent.add(emptyObject);
+        rest.push({ index: call.index, function: { arguments: emptyObject } });
       }
     }
     return rest;
@@ -188,12 +190,12 @@ function goesOnUnderNewId(call: Call, { name, args }: Fragment): boolean {
 function beginsAnother(call: Call, { given, name, args }: Fragment): boolean {
   if (name === null || call.name === '') return false;
   if (name !== call.name) return hasArguments(call) || given !== null;
-  if (call.isEmpty) return args.trim() !== emptyObject;
+  if (call.isEmptyObject) return args.trim() !== emptyObject;
   return call.extent.isWhole() && args !== '' && args !== call.text;
 }
 
-function hasArguments({ extent, isEmpty }: Call): boolean {
-  return extent.hasBegun || isEmpty;
+function hasArguments({ extent, isEmptyObject }: Call): boolean {
+  return extent.hasBegun || isEmptyObject;
 }
 
 function beginsObject(args: string): boolean {
@@ -235,10 +237,10 @@ function isEmpty(fields: Loose): boolean {
 function moreOf(call: Call, args: string): string {
   if (args === '') return '';
   if (!call.extent.hasBegun && args.trim() === emptyObject) {
-    call.isEmpty = true;
+    call.isEmptyObject = true;
     return '';
   }
-  call.isEmpty = false;
+  call.isEmptyObject = false;
   // All of the call came again.
   if (args === call.text && call.extent.isWhole()) return '';
   call.extent.add(args);
