@@ -96,15 +96,20 @@ export function hasOtherNumbers(text: string): boolean {
  * Puts `RawJson` in the place of objects under some keys, where JavaScript would write their numbers in another way.
  * @param value   what `source` was parsed to; changed
  * @param source  valid JSON
- * @param keys    names of fields
  */
-export function keepExact(value: unknown, source: string, keys: ReadonlySet<string>): void {
-  // Keys alone, without quotation marks: the text of a needle that is made anew each time has to be hashed and searched.
-  for (const key of keys)
-    if (source.includes(key)) {
-      if (hasOtherNumbers(source)) new Keeper(source, keys).keep(value);
-      return;
-    }
+export function keepExact(value: unknown, source: string, { names, written }: ExactKeys): void {
+  if (written.some((key) => source.includes(key)) && hasOtherNumbers(source)) new Keeper(source, names).keep(value);
+}
+
+/** Names of fields, made once: most sources are only searched for them. */
+export interface ExactKeys {
+  readonly names: ReadonlySet<string>;
+  /** As they stand in JSON. */
+  readonly written: readonly string[];
+}
+
+export function exactKeys(...names: readonly string[]): ExactKeys {
+  return { names: new Set(names), written: names.map((name) => `"${name}"`) };
 }
 
 class Keeper {

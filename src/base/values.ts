@@ -15,12 +15,12 @@ export function isIndex(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
-const ordinary = { configurable: true, enumerable: true, writable: true };
-
 /** Sets the fields of another object, which wins. A field `__proto__` would change the prototype, and is left out. */
 export function addFields(to: Loose, from: Loose): void {
   for (const name in from) if (name !== '__proto__') to[name] = from[name];
 }
+
+const ordinary = { configurable: true, enumerable: true, writable: true };
 
 /**
  * A copy without some fields, which are rarely present: docs/performance.md, "Spread instead of a rest pattern".

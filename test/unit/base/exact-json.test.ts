@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasOtherNumbers, keepExact, parseExact, RawJson, stringifyExact } from '../../../src/base/exact-json.ts';
+import {
+  exactKeys,
+  hasOtherNumbers,
+  keepExact,
+  parseExact,
+  RawJson,
+  stringifyExact,
+} from '../../../src/base/exact-json.ts';
 
 describe('a JSON object of which JavaScript would write other numbers', () => {
   it.each(['{"a":12345678901234567890}', '{"a":1.0}', '{"a":[1e3]}', '{"a":-0}', '{"a":0.10}', '{"a":1E400}'])(
@@ -48,7 +55,7 @@ describe('a JSON object of which JavaScript would write other numbers', () => {
 });
 
 describe('a body whose fields keep the digits of numbers', () => {
-  const keys = new Set(['input', 'args']);
+  const keys = exactKeys('input', 'args');
   const raw = '{"id": 12345678901234567890, "of": {"x": [1.0, "}]\\"{"]}}';
   it('has texts under their keys alone', () => {
     const source = `{"usage":{"cost":1.0},"content":[{"a\\"b":[],"input":{"k":1}},{"input" : ${raw} ,"x":[{"args":"1.0"}]}]}`;

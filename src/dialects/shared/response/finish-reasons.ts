@@ -1,5 +1,5 @@
 import type { FinishReason } from '../../../schema/chat/chat.ts';
-import { finishWordOf, meaningOf, usualMeaningOf } from './finish-words.ts';
+import { finishWordOf, meaningOf, writtenMeaningOf } from './finish-words.ts';
 
 /**
  * Says why a response ended, in our word for the provider's. A word that nobody knows means an ordinary end, unless
@@ -16,11 +16,11 @@ export type FinishReasonOf = (native: string, calledTools: boolean, isMidCall?: 
  */
 export function finishReasons(table: Readonly<Record<string, FinishReason>> = {}): FinishReasonOf {
   const own = new Map(Object.entries(table).map(([native, reason]) => [finishWordOf(native), reason]));
+  const reasonFor = (word: string) => own.get(word) ?? meaningOf(word);
   return (native, calledTools, isMidCall = false) => {
-    // Most servers send a word as it stands in the table, and no pattern has to look at it.
-    const usual = own.size === 0 ? usualMeaningOf(native) : null;
-    const word = usual === null ? finishWordOf(native) : '';
-    const reason = usual ?? own.get(word) ?? meaningOf(word) ?? (isMidCall ? 'length' : 'stop');
+    // Most servers send a word as it stands in a table, and no pattern has to look at it.
+    const written = own.get(native) ?? writtenMeaningOf(native);
+    const reason = written ?? reasonFor(finishWordOf(native)) ?? (isMidCall ? 'length' : 'stop');
     if (reason !== 'stop' && reason !== 'tool_calls') return reason;
     return calledTools ? 'tool_calls' : 'stop';
   };

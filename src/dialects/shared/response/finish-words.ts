@@ -130,7 +130,7 @@ const meanings: ReadonlyMap<string, FinishReason> = new Map(
 );
 
 /** Ours for a word that is written as it stands in the table; null: another. */
-export function usualMeaningOf(native: string): FinishReason | null {
+export function writtenMeaningOf(native: string): FinishReason | null {
   return meanings.get(native) ?? null;
 }
 
