@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readUsage, usageIn } from '../../../../src/dialects/openai-chat/usage.ts';
 
@@ -407,4 +408,35 @@ describe('a response of a known server', () => {
     const kept = [read.cache_write_1h_tokens ?? 0, read.cache_write_12h_tokens ?? 0];
     expect([plain, cached, written, ...kept, output, reasoning]).toEqual(charged);
   });
+});
+
+it('is read the same from a report in plain names, and by all names of all servers', () => {
+  const tokens = fc.integer({ min: -1, max: 40 });
+  const details = fc.option(
+    fc.record(
+      Object.fromEntries(
+        ['cached_tokens', 'audio_tokens', 'reasoning_tokens', 'accepted_prediction_tokens'].map((name) => [
+          name,
+          fc.option(tokens),
+        ]),
+      ),
+      { requiredKeys: [] },
+    ),
+  );
+  const report = fc.record({
+    prompt_tokens: tokens,
+    completion_tokens: tokens,
+    isSum: fc.boolean(),
+    other: tokens,
+    prompt_tokens_details: details,
+    completion_tokens_details: details,
+  });
+  fc.assert(
+    fc.property(report, ({ isSum, other, ...raw }) => {
+      const given = { ...raw, total_tokens: isSum ? raw.prompt_tokens + raw.completion_tokens : other };
+      // A name that nobody knows keeps the report from being plain.
+      expect(readUsage(given)).toEqual(readUsage({ ...given, nobody_knows: 1 }));
+    }),
+    { numRuns: 2_000 },
+  );
 });
