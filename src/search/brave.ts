@@ -13,7 +13,7 @@ import {
 
 /** @see https://api-dashboard.search.brave.com/app/documentation/web-search */
 export function braveSearch(options: KeyedEngineOptions): SearchEngine {
-  const apiKey = keyIn(options);
+  const apiKey = keyIn('braveSearch', options);
   const { baseUrl = 'https://api.search.brave.com/res/v1', nanoUsdPerSearch = 5_000_000, fetch } = options;
   return jsonEngine({
     name: 'brave',

@@ -29,9 +29,12 @@ const optionShape = lazily(() => ({
 }));
 const keyedShape = lazily(() => ({ ...optionShape(), apiKey: z.string() }));
 
-/** @throws GatewayError invalid_request (400) for an option that no engine has, or a value of the wrong type */
-export function checkEngineOptions(options: SearchEngineOptions): void {
-  checkedHostObject('A search engine', options, optionShape);
+/**
+ * @param of  the function that they are options of
+ * @throws GatewayError invalid_request (400) for an option that no engine has, or a value of the wrong type
+ */
+export function checkEngineOptions(of: string, options: SearchEngineOptions): void {
+  checkedHostObject(of, options, optionShape);
 }
 
 /**
@@ -40,8 +43,8 @@ export function checkEngineOptions(options: SearchEngineOptions): void {
  * @throws GatewayError as `checkEngineOptions`
  * @throws TypeError for what cannot be a key. The message does not hold it
  */
-export function keyIn(options: KeyedEngineOptions): string {
-  const { key } = pastedKey(checkedHostObject('A search engine', options, keyedShape).apiKey);
+export function keyIn(of: string, options: KeyedEngineOptions): string {
+  const { key } = pastedKey(checkedHostObject(of, options, keyedShape).apiKey);
   // Without a key, the service itself refuses each search.
   if (key !== '' && (!isOnOneLine(key) || isUnfilled(key)))
     throw new TypeError('The apiKey of a search engine is no key: expected visible ASCII characters on one line');

@@ -8,7 +8,7 @@ const includedResults = 10;
 
 /** @see https://exa.ai/docs/reference/search */
 export function exaSearch(options: KeyedEngineOptions): SearchEngine {
-  const apiKey = keyIn(options);
+  const apiKey = keyIn('exaSearch', options);
   const { baseUrl = 'https://api.exa.ai', nanoUsdPerSearch = 7_000_000, fetch } = options;
   return jsonEngine({
     name: 'exa',

@@ -6,7 +6,7 @@ import { ifAny, jsonEngine, type KeyedEngineOptions, keyIn, resultsIn, textIn } 
 
 /** @see https://docs.firecrawl.dev/api-reference/endpoint/search */
 export function firecrawlSearch(options: KeyedEngineOptions): SearchEngine {
-  const apiKey = keyIn(options);
+  const apiKey = keyIn('firecrawlSearch', options);
   const { baseUrl = 'https://api.firecrawl.dev/v2', nanoUsdPerSearch = 11_000_000, fetch } = options;
   return jsonEngine({
     name: 'firecrawl',

@@ -4,7 +4,7 @@ import { ifAny, joinedTexts, jsonEngine, type KeyedEngineOptions, keyIn, results
 
 /** @see https://docs.parallel.ai/api-reference/search */
 export function parallelSearch(options: KeyedEngineOptions): SearchEngine {
-  const apiKey = keyIn(options);
+  const apiKey = keyIn('parallelSearch', options);
   const { baseUrl = 'https://api.parallel.ai/v1', nanoUsdPerSearch = 5_000_000, fetch } = options;
   return jsonEngine({
     name: 'parallel',

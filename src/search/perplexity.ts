@@ -5,7 +5,7 @@ import { ifAny, jsonEngine, type KeyedEngineOptions, keyIn, resultsIn, textIn } 
 
 /** @see https://docs.perplexity.ai/api-reference/search-post */
 export function perplexitySearch(options: KeyedEngineOptions): SearchEngine {
-  const apiKey = keyIn(options);
+  const apiKey = keyIn('perplexitySearch', options);
   const { baseUrl = 'https://api.perplexity.ai', nanoUsdPerSearch = 5_000_000, fetch } = options;
   return jsonEngine({
     name: 'perplexity',

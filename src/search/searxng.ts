@@ -17,7 +17,7 @@ export interface SearxngOptions extends SearchEngineOptions {
 
 /** @see https://docs.searxng.org/dev/search_api.html */
 export function searxngSearch(options: SearxngOptions): SearchEngine {
-  checkEngineOptions(options);
+  checkEngineOptions('searxngSearch', options);
   const { baseUrl, nanoUsdPerSearch = 0, fetch } = options;
   return jsonEngine({
     name: 'searxng',

@@ -5,7 +5,7 @@ import { ifAny, jsonEngine, type KeyedEngineOptions, keyIn, resultsIn, textIn } 
 
 /** @see https://docs.tavily.com/documentation/api-reference/endpoint/search */
 export function tavilySearch(options: KeyedEngineOptions): SearchEngine {
-  const apiKey = keyIn(options);
+  const apiKey = keyIn('tavilySearch', options);
   const { baseUrl = 'https://api.tavily.com', nanoUsdPerSearch = 8_000_000, fetch } = options;
   return jsonEngine({
     name: 'tavily',

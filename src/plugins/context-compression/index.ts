@@ -64,7 +64,7 @@ export function contextCompression(options: ContextCompressionOptions = {}): Plu
       return shortened;
     },
   };
-  return { ...builtInPlugin({ id: 'context-compression' }), shortener };
+  return builtInPlugin({ id: 'context-compression', shortener });
 }
 
 /**
