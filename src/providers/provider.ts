@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
+import { definedOnly } from '../base/defined-only.ts';
 import { lazily } from '../base/lazily.ts';
 import type { DataPolicy } from '../call/model.ts';
 import type { Dialect } from '../dialects/dialect.ts';
@@ -173,7 +174,8 @@ const shape = lazily(() => ({
 }));
 
 /**
- * Checks a provider, and completes it with the defaults: bearer key, no quirks, unknown data policy.
+ * Checks a provider, and completes it with the defaults, also where a field is `undefined`: bearer key, no quirks, unknown
+ * data policy.
  * @throws GatewayError invalid_request (400) for a name that no provider has, a value of the wrong type, or a quirk that
  *         the dialect does not have
  */
@@ -181,7 +183,7 @@ export function defineProvider<Quirks extends object>(provider: GivenProvider<Qu
   const { dialect, quirks } = checkedHostObject('defineProvider', provider, shape);
   const { issues } = checkBy(dialect.quirks(), quirks ?? {});
   throwIssues('defineProvider.quirks', issues ?? []);
-  return completeProvider(provider);
+  return completeProvider(definedOnly(provider) as GivenProvider<Quirks>);
 }
 
 /** The same, for what is ours. */

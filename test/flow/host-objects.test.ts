@@ -104,6 +104,14 @@ describe('an object of a class', () => {
   });
 });
 
+it('a provider has its defaults for what is undefined', () => {
+  const given = { slug: 'a', name: undefined, auth: undefined, env: undefined, dataPolicy: undefined };
+  const sound = { slug: 'a', baseUrl: 'https://a.test', dialect: openaiChat };
+  expect(defineProvider({ ...sound, ...given } as never)).toEqual(defineProvider(sound));
+  const models = {};
+  expect(fromAiSdk({ models, ...given } as never).name).toBe('a');
+});
+
 it('a guardrail without a hook would guard nothing, and is refused', () => {
   expect(thrownBy(() => defineGuardrail({ id: 'a' }))).toMatch(/expected a hook: before, prepare, wrap, steps/);
 });

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { definedOnly } from '../../base/defined-only.ts';
 import { lazily } from '../../base/lazily.ts';
 import type { DataPolicy } from '../../call/model.ts';
 import { aiSdk } from '../../dialects/ai-sdk/index.ts';
@@ -60,7 +61,9 @@ const shape = lazily(() => ({
  * @see docs/dialects/ai-sdk.md
  */
 export function fromAiSdk(options: AiSdkProviderOptions): Provider<AiSdkQuirks> {
-  const { model, models, ...provider } = checkedHostObject('fromAiSdk', options, shape);
+  const { model, models, ...provider } = definedOnly(
+    checkedHostObject('fromAiSdk', options, shape),
+  ) as AiSdkProviderOptions;
   const modelNamed = (id: string) => model ?? named(models as AiSdkModels, id);
   return completeProvider({
     ...provider,
