@@ -1,6 +1,7 @@
 import { inflater } from '#inflate';
 import { tell } from './base/async/tell.ts';
 import { clockOf, systemClock } from './base/clock.ts';
+import { causeOf } from './base/errors.ts';
 import { instanceNames, randomIds } from './base/ids.ts';
 import { lazily } from './base/lazily.ts';
 import { systemRandomBytes } from './base/random.ts';
@@ -228,8 +229,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       writeLog(logger, 'warn', { provider, reason }, 'The auth of a provider failed'),
     reportPluginFailure: (plugin, hook, error) =>
       writeLog(logger, 'warn', { plugin, hook, error }, 'A plugin failed and was skipped'),
-    reportUnexpected: ({ cause, metadata }) =>
-      tell(() => logger?.error({ error: cause, ...metadata }, 'unexpected error')),
+    reportUnexpected: (error) =>
+      tell(() => logger?.error({ error: causeOf(error), ...error.metadata }, 'unexpected error')),
     exchanges: openExchanges(),
     transportOf: (provider) => scripted?.(provider) ?? inProcess.get(provider.slug) ?? network(),
     limits: {

@@ -97,3 +97,8 @@ export class GatewayError extends Error {
 export function isGatewayError(error: unknown): error is GatewayError {
   return typeof error === 'object' && error !== null && (error as { [brand]?: unknown })[brand] === true;
 }
+
+/** The cause of an error whose own message tells nothing, or the error itself. */
+export function causeOf(error: unknown): unknown {
+  return isGatewayError(error) ? (error.cause ?? error) : error;
+}

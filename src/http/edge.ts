@@ -4,7 +4,7 @@ import { nextTurn } from '../base/async/next-turn.ts';
 import { type Pending, pendingOf } from '../base/async/pending.ts';
 import { tell } from '../base/async/tell.ts';
 import { type Clock, steadyClock } from '../base/clock.ts';
-import { GatewayError, isGatewayError } from '../base/errors.ts';
+import { causeOf, GatewayError, isGatewayError } from '../base/errors.ts';
 import { idHeader } from '../base/ids.ts';
 import { refusal } from '../base/refusal.ts';
 import { cleanName } from '../base/text/clean-text.ts';
@@ -306,11 +306,6 @@ function recordOf(
     receivedAtMs,
     totalMs: nowMs - receivedAtMs,
   };
-}
-
-/** The cause of an error whose own message tells nothing, or the error itself. */
-function causeOf(error: unknown): unknown {
-  return isGatewayError(error) ? (error.cause ?? error) : error;
 }
 
 /** The path of a URL, without query. */

@@ -238,6 +238,32 @@ describe('foresee', () => {
   });
 });
 
+describe('a function that says whether it acts', () => {
+  const thrown = () => {
+    throw new Error(secretText);
+  };
+  it.each<[string, Partial<GatewayOptions>, object]>([
+    [
+      'plugin',
+      { plugins: [definePlugin({ id: 'test', actsOn: thrown, before: (request) => request })] },
+      { plugin: 'test', hook: 'actsOn' },
+    ],
+    [
+      'guardrail',
+      { guardrails: [defineGuardrail({ id: 'test', appliesTo: thrown, before: (request) => request })] },
+      { guardrail: 'test', hook: 'appliesTo' },
+    ],
+  ])('is named too where it throws (%s)', async (kind, options, fields) => {
+    const errors: object[] = [];
+    const logger = { info: () => undefined, warn: () => undefined, error: (one: object) => errors.push(one) };
+    const { post, upstream } = testGateway({ ...options, logger });
+    const { status, json, text } = await post({ model: 'acme/fast', messages: hello });
+    expect([status, json.error.message, upstream.sent.length]).toEqual([500, `The ${kind} "test" failed`, 0]);
+    expect(text).not.toContain(secretText);
+    expect(errors).toMatchObject([{ ...fields, error: { message: secretText } }]);
+  });
+});
+
 describe('onError', () => {
   it('is "fail" or "skip", and never "skip" for moderation', () => {
     const gateway = (plugin: object) => () => testGateway({ plugins: [plugin as Plugin] });

@@ -1,11 +1,12 @@
 import { disregard } from '../../base/async/tell.ts';
-import type { Call } from '../../call/call.ts';
+import type { Call, Caller } from '../../call/call.ts';
 import type { PluginHooks } from '../../call/hooks.ts';
 import type { Guardrail } from '../../guardrails/guardrail.ts';
 import type { Plugin } from '../../plugins/plugin.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { RoutingStrategy } from '../../schema/chat/envelope.ts';
 import type { PipelineDeps } from '../deps.ts';
+import { type Actor, namedError } from './hook-failure.ts';
 
 /** A plugin or guardrail that acts on a call. */
 export interface ActiveHook {
@@ -45,10 +46,7 @@ export function activeHooks(
   const requested = request.plugins;
   const active: ActiveHook[] = [];
   for (const hooks of guardrails) {
-    const applies = hooks.appliesTo?.(caller);
-    // The result is a promise, which counts as true: the guardrail acts.
-    disregard(applies);
-    if (applies !== false) active.push(ofGuardrail(hooks));
+    if (appliesTo(hooks, caller)) active.push(ofGuardrail(hooks));
   }
   for (const hooks of imposed) active.push(ofGuardrail(hooks));
   const chosenBy = (plugin: Plugin, acts: boolean) => (acts ? (plugin.strategy ?? null) : null);
@@ -104,10 +102,26 @@ function ofPlugin(plugin: Plugin, options: Record<string, unknown>): ActiveHook 
   return { ...unasked, id: plugin.id, hooks: plugin, isGuardrail: false, onError: plugin.onError ?? 'fail', options };
 }
 
+function appliesTo(guardrail: Guardrail, caller: Caller): boolean {
+  if (guardrail.appliesTo === undefined) return true;
+  return answerOf({ id: guardrail.id, isGuardrail: true }, 'appliesTo', () => guardrail.appliesTo?.(caller)) !== false;
+}
+
 function actsByRequest(plugin: Plugin, ...asked: Parameters<NonNullable<Plugin['actsOn']>>): boolean {
   if (plugin.actsOn === undefined) return false;
-  const acts = plugin.actsOn(...asked);
-  // The result is a promise, which counts as true: the plugin acts.
-  disregard(acts);
-  return Boolean(acts);
+  return Boolean(answerOf({ id: plugin.id, isGuardrail: false }, 'actsOn', () => plugin.actsOn?.(...asked)));
+}
+
+/**
+ * Returns the answer whether a plugin or guardrail acts. A promise, which has no place here, counts as true.
+ * @throws the error that it throws, with its name
+ */
+function answerOf(actor: Actor, question: string, ask: () => boolean | undefined): boolean | undefined {
+  try {
+    const answer = ask();
+    disregard(answer);
+    return answer;
+  } catch (error) {
+    throw namedError(error, actor, question);
+  }
 }

@@ -1,13 +1,11 @@
 import { type StopSignal, StopSwitch } from '../../base/async/stop.ts';
 import type { Clock } from '../../base/clock.ts';
 import { GatewayError, isGatewayError } from '../../base/errors.ts';
-import { UpstreamError } from '../../base/http/upstream-error.ts';
-import { CallAborted } from '../../call/abort.ts';
 import type { Call } from '../../call/call.ts';
 import type { PipelineStage } from '../../schema/chat/envelope.ts';
 import type { TimeoutSettings } from '../../schema/settings/timeouts.ts';
 import type { ActiveHook } from './active-hooks.ts';
-import type { HookName, ReportPluginFailure } from './hook-failure.ts';
+import { type HookName, namedError, nameOf, type ReportPluginFailure } from './hook-failure.ts';
 
 export interface HookDeps {
   clock: Clock;
@@ -92,26 +90,13 @@ export class AskedHook {
   }
 
   #tooLate(limitMs: number): GatewayError {
-    this.#late = new GatewayError('plugin_timeout', `${this.#ofHook} took longer than ${limitMs} ms`);
+    this.#late = new GatewayError('plugin_timeout', `${nameOf(this.#hook)} took longer than ${limitMs} ms`);
     return this.#late;
   }
 
-  get #ofHook(): string {
-    const { id, isGuardrail } = this.#hook;
-    return `The ${isGuardrail ? 'guardrail' : 'plugin'} ${JSON.stringify(id)}`;
-  }
-
-  /**
-   * Says of an error which plugin or guardrail has thrown it: the client learns that, the log its own words too. Errors
-   * that are told to clients anyway, of a provider or of the gateway, stay as they are: they only pass through `wrap`.
-   */
+  /** The error, with the name of the plugin or guardrail that has thrown it. */
   named(error: unknown): unknown {
-    if (isGatewayError(error) || error instanceof UpstreamError || error instanceof CallAborted) return error;
-    const { id, isGuardrail } = this.#hook;
-    return new GatewayError('internal', `${this.#ofHook} failed`, {
-      metadata: { [isGuardrail ? 'guardrail' : 'plugin']: id, hook: this.#name },
-      cause: error,
-    });
+    return namedError(error, this.#hook, this.#name);
   }
 
   /**

@@ -40,10 +40,10 @@ function naming(step: ResponseStep, asked: HookOfCall): ResponseStep {
     }
   };
   return {
-    ...(step.isAsync === true ? { isAsync: true } : {}),
+    isAsync: step.isAsync === true,
     push: (chunk) => named(() => step.push(chunk)),
     end: (end) => named(() => step.end?.(end) ?? []),
-  } as ResponseStep;
+  };
 }
 
 /** @throws TypeError for a promise: steps are there at once */
