@@ -15,7 +15,9 @@ export function mapSchemas(schema: unknown, change: (schema: Loose) => Loose): u
   let copy: Loose | null = null;
   for (const key in schema) {
     const value = schema[key];
-    let changed = value;
+    // Nearly all values are texts.
+    if (typeof value !== 'object' || value === null) continue;
+    let changed: unknown = value;
     if (inner.has(key)) changed = mapSchemas(value, change);
     else if (named.has(key) && isObject(value)) changed = schemasIn(value, change);
     if (changed === value) continue;
