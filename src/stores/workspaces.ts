@@ -39,7 +39,7 @@ export interface Workspaces extends FindsWorkspaces<WorkspaceRecord> {
    * Returns null also for the default workspace until something had to be written for it.
    */
   known(id: WorkspaceId): WorkspaceRecord | null | Promise<WorkspaceRecord | null>;
-  /** Lists the workspaces in order of creation. */
+  /** Lists the workspaces in order of creation; the default workspace is the first. */
   list(page: Page): Promise<{ records: WorkspaceRecord[]; total: number }>;
   /**
    * @throws GatewayError invalid_request (400): the slug is taken. Of two simultaneous creations exactly one succeeds
@@ -93,18 +93,20 @@ export function createWorkspaces(deps: WorkspacesDeps): Workspaces {
   const get = (id: WorkspaceId) => (id === defaultWorkspaceId ? theDefault() : records.get(id));
 
   /** @returns null: the id or the slug already exists */
-  async function write(id: WorkspaceId, settings: WorkspaceSettings, createdBy: string) {
+  async function write(id: WorkspaceId, settings: WorkspaceSettings, createdBy: string, rank = nextRank()) {
     const createdAtMs = clock.now();
     const record: WorkspaceRecord = { id, settings, createdAtMs, createdBy, updatedAtMs: null };
     const claim = { at: claimOf(settings.slug), expect: null, value: id };
-    return (await records.create(id, record, { rank: nextRank(), also: [claim] })) ? record : null;
+    return (await records.create(id, record, { rank, also: [claim] })) ? record : null;
   }
 
   async function theDefault(): Promise<WorkspaceRecord> {
     const found = await records.get(defaultWorkspaceId);
     if (found) return found;
     const settings = createWorkspaceSchema().parse({ name: 'Default', slug: defaultSlug });
-    const made = (await write(defaultWorkspaceId, settings, 'operator')) ?? (await records.get(defaultWorkspaceId));
+    // Before every other, also one that an instance with a slower clock makes right after it.
+    const written = await write(defaultWorkspaceId, settings, 'operator', 0);
+    const made = written ?? (await records.get(defaultWorkspaceId));
     if (made) return made;
     throw new GatewayError('internal', 'A stored record is damaged', {
       cause: new Error('the slug of the default workspace is taken, but it does not exist'),

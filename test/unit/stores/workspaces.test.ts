@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defaultWorkspaceId, type WorkspaceId } from '../../../src/call/workspace.ts';
 import { countedIds } from '../../support/gateway.ts';
+import { manualClock } from '../../support/manual-clock.ts';
 import {
   apiKeyInput,
   cacheMs,
@@ -46,6 +47,13 @@ describe('the default workspace', () => {
     );
     expect(new Set(found.map((one) => one?.id))).toEqual(new Set([defaultWorkspaceId]));
     expect((await open().workspaces.list(everything)).total).toBe(1);
+  });
+  it('is the first of the list, also before what an instance made whose clock is behind', async () => {
+    const { open } = tenantStores();
+    const behind = open({ clock: manualClock(0) });
+    await open().workspaces.find('default');
+    await behind.workspaces.create(workspaceInput('early'), 'me');
+    expect(await slugsOf(open())).toEqual(['default', 'early']);
   });
   it('has its slug before anybody else can take it', async () => {
     const { workspaces } = tenantStores().open();
