@@ -12,8 +12,8 @@ export class JsonError extends Error {
 /**
  * `JSON.parse` with limits. Deeply nested input would overflow the stack of every function that walks it later.
  * Millions of tiny values would keep the parser and all later code busy for seconds. So both are counted before.
- * @param maxValues  numbers, texts, flags, nulls, lists and objects. An empty list or object counts as two.
- *                   Default: any number
+ * @param maxValues  numbers, texts, flags, nulls, lists, objects and the names of their members, each of which the
+ *                   engine looks up. An empty list or object counts as two. Default: any number
  * @throws JsonError
  */
 export function parseJson(text: string, maxDepth: number, maxValues = Number.POSITIVE_INFINITY): unknown {
@@ -40,7 +40,7 @@ export function tryParseJson(text: string): unknown {
 }
 
 const openers = ['{', '['] as const;
-const separators = ['{', '[', ','] as const;
+const separators = ['{', '[', ',', ':'] as const;
 
 /**
  * Tells whether signs occur more than `limit` times, inside strings or not. In most texts they occur too rarely to
@@ -58,7 +58,7 @@ function occurMore(text: string, signs: readonly string[], limit: number): boole
 }
 
 /**
- * Counts brackets and commas up to one past a limit, also in text that is not JSON. Skips strings, which are most of a
+ * Counts brackets, commas and colons up to one past a limit, also in text that is not JSON. Skips strings, which are most of a
  * request.
  * @throws JsonError
  */
@@ -70,7 +70,7 @@ function checkLimits(text: string, maxDepth: number, maxValues: number): void {
     if (code === 34) {
       i = stringEnd(text, i + 1);
       if (i < 0) return;
-    } else if (code === 44) values++;
+    } else if (code === 44 || code === 58) values++;
     else if (code === 123 || code === 91) {
       values++;
       depth++;
@@ -92,8 +92,9 @@ export function checkParsed(value: unknown, maxDepth: number, maxValues = Number
     if (typeof one === 'string') length += one.length;
     if (typeof one !== 'object' || one === null) return;
     if (levels === 0) throw nestsDeeper(maxDepth);
-    const items = Array.isArray(one) ? one : Object.values(one);
-    left -= Math.max(items.length, 1);
+    const isList = Array.isArray(one);
+    const items = isList ? one : Object.values(one);
+    left -= Math.max(isList ? items.length : 2 * items.length, 1);
     if (left < 0) throw holdsMore(maxValues);
     for (const item of items) walk(item, levels - 1);
   };

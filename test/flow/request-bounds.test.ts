@@ -68,7 +68,7 @@ describe('a request that names too much is refused before the work for each name
       tools: many(1000, (at) => ({ type: 'function', function: { name: `f${at}` } })),
       logit_bias: keys(1000),
     };
-    expect((await answerTo({ ...ask, ...lists, more: many(40_000, () => 0) })).status).toBe(200);
+    expect((await answerTo({ ...ask, ...lists, more: many(35_000, () => 0) })).status).toBe(200);
     const small = { models: 1, slugChars: 9, listItems: 5, jsonValues: 30 };
     expect((await answerTo(ask, small)).status).toBe(200);
     for (const fields of [

@@ -159,7 +159,7 @@ export const limitSettingsSchema = lazily(() =>
     bodyBytes: count().default(32 * 1024 * 1024),
     /** Levels of nesting in a JSON body, of a request and of a provider's response. */
     depth: count().default(100),
-    /** Values in a JSON body of a request: numbers, texts, flags, nulls, lists and objects. */
+    /** Values in a JSON body of a request: numbers, texts, flags, nulls, lists, objects and the names of their members. */
     jsonValues: count().default(50_000),
     /** Slugs in `models` of a request. */
     models: count().default(20),

@@ -87,7 +87,7 @@ function withKeys(json: string, values: number): string {
   const body = JSON.parse(json, (_, one) => {
     if (typeof one !== 'object' || one === null || !Object.hasOwn(one, mark)) return one;
     const { [mark]: value, ...rest } = one;
-    const more = Math.floor((values - 100) / valuesIn(value));
+    const more = Math.floor((values - 100) / (1 + valuesIn(value)));
     return { ...rest, ...Object.fromEntries(Array.from({ length: more }, (_, at) => [`k${at}`, value])) };
   });
   return JSON.stringify(body);
@@ -124,5 +124,6 @@ function withItems(json: string, path: readonly (string | number)[], values: num
 /** As the gateway counts the values of a body. */
 function valuesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
-  return Object.values(value).reduce<number>((sum, one) => sum + valuesIn(one), 1);
+  const items = Object.values(value);
+  return items.reduce<number>((sum, one) => sum + valuesIn(one), Array.isArray(value) ? 1 : 1 + items.length);
 }

@@ -12,7 +12,8 @@ function depthOf(value: unknown): number {
 function valuesIn(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 1;
   const items = Object.values(value);
-  return items.length === 0 ? 2 : items.reduce<number>((sum, item) => sum + valuesIn(item), 1);
+  const names = Array.isArray(value) ? 0 : items.length;
+  return items.length === 0 ? 2 : items.reduce<number>((sum, item) => sum + valuesIn(item), 1 + names);
 }
 
 describe('parsing JSON with a bound on nesting', () => {
