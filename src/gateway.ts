@@ -16,6 +16,7 @@ import { siteCheck } from './http/cross-site.ts';
 import { createEdge } from './http/edge.ts';
 import { type HostCaller, namedCaller } from './http/host-caller.ts';
 import { requestOf } from './http/request-of.ts';
+import { createSockets, type SocketUpgrade } from './http/socket/sockets.ts';
 import type { AuditDeps } from './operations/audit/write-ahead.ts';
 import { presentationOf } from './operations/compat.ts';
 import { operations } from './operations/index.ts';
@@ -63,6 +64,11 @@ export interface RequestHandler {
   handle(request: Request, context?: HandleContext): Promise<Response>;
   /** The path under which it expects requests unless told otherwise. Default `/v1`. */
   basePath?: string;
+  /**
+   * Answers a client that wants a WebSocket: with a session, or with the response that refuses it. Absent: there are no
+   * WebSockets. Rejects as `handle` does. Bound.
+   */
+  upgrade?(request: Request, context?: HandleContext): Promise<SocketUpgrade>;
 }
 
 /** A gateway as one caller sees it. */
@@ -83,6 +89,8 @@ export interface Gateway extends RequestHandler, Omit<InProcessApi, 'apiKeys' | 
   fetch(input: Request | URL | string, init?: RequestInit): Promise<Response>;
   /** The path under which requests arrive. */
   basePath: string;
+  /** Answers a client that wants a WebSocket. Bound. */
+  upgrade(request: Request, context?: HandleContext): Promise<SocketUpgrade>;
   /**
    * The gateway as one caller sees it, without a key: for requests that the host app makes itself. Its `fetch` is
    * that of the gateway, its functions are those of the gateway with the permissions of the caller checked.
@@ -280,11 +288,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     pipeline,
     ...audit,
   });
+  const requestLimits = { bytes: limits.bodyBytes, depth: limits.depth, values: limits.jsonValues };
   const edge = createEdge({
     operations: asOptions(() => allOperations(ofInterface, resolved.operations)),
     authenticate: authentication(resolved, stores, clock),
     clock,
-    limits: { bytes: limits.bodyBytes, depth: limits.depth, values: limits.jsonValues },
+    limits: requestLimits,
     inflater,
     overload: resolved.overload,
     totalMs: resolved.timeouts.totalMs,
@@ -294,6 +303,16 @@ export function createGateway(options: GatewayOptions): Gateway {
     cors: resolved.cors ? createCors(resolved.cors, brand, logger ?? null) : null,
     logger: logger ?? null,
     record: recorderOf(resolved.onOperation, logger && operationLog(logger)),
+  });
+  const sockets = createSockets({
+    admit: edge.admit,
+    handle: edge.handle,
+    brand,
+    isWhole: presentationOf(resolved.compat).wholeResponses,
+    settings: resolved.webSockets,
+    limits: requestLimits,
+    clock,
+    ids,
   });
   const readiness = createReadiness(stores, catalog);
   const fetchBy =
@@ -323,6 +342,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       });
     },
     handle: edge.handle,
+    upgrade: sockets.upgrade,
     basePath: resolved.basePath,
     get apiKeys() {
       return apiKeys();
@@ -337,6 +357,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     async close() {
       readiness.close();
       catalog.close();
+      sockets.close();
       edge.close();
       await Promise.all([health.close(), records?.close()]);
       await stores.close();

@@ -37,6 +37,8 @@ export type { GuardrailAction, TextPattern } from './guardrails/text/patterns.ts
 export { type TextGuardrailOptions, textGuardrail } from './guardrails/text-guardrail.ts';
 export type { HandleContext } from './http/context.ts';
 export type { FindHostCaller, HostCaller } from './http/host-caller.ts';
+export type { SocketPeer, SocketSession } from './http/socket/session.ts';
+export type { SocketUpgrade } from './http/socket/sockets.ts';
 export { defineOperation, type Operation, type OperationInput } from './operations/operation.ts';
 export { type ApiKeyOptions, type GatewayOptions, OptionsError } from './options.ts';
 export { type ContextCompressionOptions, contextCompression } from './plugins/context-compression/index.ts';

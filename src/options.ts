@@ -42,6 +42,7 @@ import {
   streamSettingsSchema,
 } from './schema/settings/settings.ts';
 import { timeoutSettingsSchema } from './schema/settings/timeouts.ts';
+import { webSocketSettingsSchema } from './schema/settings/web-sockets.ts';
 import { permissionSchema } from './schema/tenants/api-key.ts';
 import { allowedModelPatterns, keyTags } from './schema/tenants/key-scope.ts';
 import { type ServerTool, serverToolIssues } from './server-tools/server-tool.ts';
@@ -216,6 +217,8 @@ export const optionsSchema = lazily(() =>
       retry: sectionDefault(retrySettingsSchema()),
       /** The end of a broken stream, as clients see it. */
       streams: sectionDefault(streamSettingsSchema()),
+      /** Connections of clients that speak Responses over a WebSocket; see docs/websockets.md. */
+      webSockets: sectionDefault(webSocketSettingsSchema()),
       /** Comments in silent streams. */
       keepAlive: sectionDefault(keepAliveSettingsSchema()),
       /** Failures after which an endpoint goes into cooldown; see docs/routing.md#health. */

@@ -1,4 +1,4 @@
-import type { RequestHandler } from '../../src/index.ts';
+import type { RequestHandler, SocketPeer, SocketSession } from '../../src/index.ts';
 import { findCaller, type WithCaller } from './caller.ts';
 import { type HealthSource, healthHeaders, healthOf } from './health.ts';
 
@@ -16,21 +16,94 @@ export interface BunServer {
   hostname?: string | undefined;
   /** Sets how long a request may be silent, in seconds; 0: for ever. */
   timeout(request: Request, seconds: number): void;
+  /** Opens a WebSocket, where the server has handlers for it; false: it cannot. */
+  upgrade?(request: Request, options: { data: BunSocketData; headers?: Record<string, string> }): boolean;
   /** Takes no more requests; `true`: ends those in flight, too. */
   stop(closeActiveConnections?: boolean): Promise<void>;
 }
 
-/** The `fetch` of `Bun.serve`. */
-export type BunFetch = (request: Request, server: BunServer) => Promise<Response>;
+/** The `fetch` of `Bun.serve`. Of a request that became a WebSocket there is no response. */
+export type BunFetch = (request: Request, server: BunServer) => Promise<Response | undefined>;
 
-/** The `fetch` of `Bun.serve`: `Bun.serve({ port: 8787, fetch: gatewayFetch(gateway) })`. */
+/** The session that a WebSocket of Bun carries. */
+export interface BunSocketData {
+  /** Begins the session. */
+  open(peer: SocketPeer): SocketSession;
+  /** The session, once it has begun. */
+  session?: SocketSession;
+  /** Called when there is room for more. */
+  drained?: () => void;
+}
+
+/** The part of Bun's `ServerWebSocket` that we use. */
+export interface BunWebSocket {
+  /** As it was given to `upgrade`. */
+  data: BunSocketData;
+  /** Sends a frame. @returns -1: it waits, because the client reads slowly */
+  send(text: string): number;
+  /** Closes the connection. */
+  close(code: number, reason: string): void;
+  /** Sends a ping. */
+  ping(): void;
+}
+
+/**
+ * The `fetch` of `Bun.serve`: `Bun.serve({ port: 8787, fetch: gatewayFetch(gateway) })`. With `websocket: gatewayWebSocket`
+ * beside it, clients that speak Responses over a WebSocket are served too; without it, they are told to use HTTP.
+ */
 export function gatewayFetch(gateway: RequestHandler, options: GatewayFetchOptions = {}): BunFetch {
-  return (request, server) => {
+  return async (request, server) => {
     // Bun closes a connection when nothing was sent for 10 s. A model may think for longer.
     server.timeout(request, 0);
-    return gateway.handle(request, { basePath: options.basePath, caller: findCaller(options, request) });
+    const context = { basePath: options.basePath, caller: findCaller(options, request) };
+    const asks = request.headers.get('upgrade')?.toLowerCase() === 'websocket' && server.upgrade !== undefined;
+    const upgrade = asks ? await gateway.upgrade?.(request, context) : undefined;
+    if (upgrade?.response) return upgrade.response;
+    if (upgrade?.response === null) {
+      const { open, protocol } = upgrade;
+      const headers = protocol === null ? {} : { headers: { 'sec-websocket-protocol': protocol } };
+      if (server.upgrade?.(request, { data: { open }, ...headers })) return undefined;
+    }
+    return gateway.handle(request, context);
   };
 }
+
+/** The handlers of WebSockets, for `Bun.serve({ fetch: gatewayFetch(gateway), websocket: gatewayWebSocket })`. */
+export const gatewayWebSocket = {
+  /** The largest frame, in bytes: as large as the gateway's default for bodies. */
+  maxPayloadLength: 32 * 1024 * 1024,
+  /** Begins the session. */
+  open(socket: BunWebSocket): void {
+    const { data } = socket;
+    data.session = data.open({
+      send(text) {
+        if (socket.send(text) !== -1) return;
+        return new Promise((resolve) => {
+          data.drained = resolve;
+        });
+      },
+      close: (code, reason) => socket.close(code, reason),
+      ping: () => socket.ping(),
+    });
+  },
+  /** Passes a frame on. */
+  message({ data }: BunWebSocket, frame: unknown): void {
+    data.session?.message(frame);
+  },
+  /** Learns that the client has read. */
+  drain({ data }: BunWebSocket): void {
+    data.drained?.();
+  },
+  /** Learns that the client answers. */
+  pong({ data }: BunWebSocket): void {
+    data.session?.pong();
+  },
+  /** Learns that the connection is closed. */
+  close({ data }: BunWebSocket): void {
+    data.drained?.();
+    data.session?.closed();
+  },
+};
 
 /** Options of `serve`. */
 export interface ServeOptions extends GatewayFetchOptions {
@@ -57,7 +130,7 @@ export interface RunningServer {
 }
 
 interface BunGlobal {
-  serve(options: { port: number; hostname: string; fetch: BunFetch }): BunServer;
+  serve(options: { port: number; hostname: string; fetch: BunFetch; websocket: typeof gatewayWebSocket }): BunServer;
 }
 
 /**
@@ -77,7 +150,7 @@ export function serve(gateway: RequestHandler & HealthSource, options: ServeOpti
     const { status, body } = await answer;
     return new Response(body, { status, headers: healthHeaders });
   };
-  const server = Bun.serve({ port, hostname, fetch });
+  const server = Bun.serve({ port, hostname, fetch, websocket: gatewayWebSocket });
   const host = hostname.includes(':') ? `[${hostname}]` : hostname;
   return {
     url: `http://${host}:${server.port}${basePath}`,

@@ -8,6 +8,9 @@ import { type HealthSource, healthHeaders, healthOf } from './health.ts';
 import { answerFaults, lacksHost } from './http-faults.ts';
 import { type ReferencePage, referencePage } from './reference.ts';
 import { parsedBody } from './request-body.ts';
+import { asksForSocket, listenerFor, type Sessions } from './upgrade.ts';
+
+export { type GatewayUpgradeOptions, gatewayUpgrade, type UpgradeListener } from './upgrade.ts';
 
 /** Options of `gatewayListener`. */
 export interface GatewayListenerOptions extends WithCaller<IncomingMessage> {
@@ -89,12 +92,19 @@ export async function serve(
     else if (!showsPage(reference, req, res)) handleRequest(req, res);
   };
   // Node would answer a request without a host with an empty body: `handle` looks for the host instead.
-  const settings = { keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000, requireHostHeader: false };
+  const settings = {
+    keepAliveTimeout: options.keepAliveTimeoutMs ?? 65_000,
+    requireHostHeader: false,
+    // Any other handshake is a request like any other, on a connection that stays.
+    shouldUpgradeCallback: (req: IncomingMessage) => asksForSocket(req, basePath),
+  };
   const server = createServer(settings, handle);
   // A client that asks before it sends its body (`Expect: 100-continue`) hears first whether it may send one at all.
   server.on('checkContinue', handle);
   answerFaults(server);
-  const drain = trackConnections(server);
+  const sessions: Sessions = new Set();
+  const drain = trackConnections(server, sessions);
+  server.on('upgrade', listenerFor(gateway, { ...options, basePath }, sessions));
   await listen(server, port, hostname);
   const address = server.address() as AddressInfo;
   return {
@@ -145,7 +155,7 @@ const lastWordsMs = 1_000;
  * Knows the open responses of each connection and returns a function that ends the server in order. Node's own `close`
  * considers a connection idle once its response has ended, and cuts it, although the client may not have read it all.
  */
-function trackConnections(server: Server): (drainMs: number) => Promise<void> {
+function trackConnections(server: Server, sessions: Sessions): (drainMs: number) => Promise<void> {
   const open = new Map<Socket, ServerResponse[]>();
   let closed: Promise<void> | undefined;
   server.on('connection', (socket) => {
@@ -162,6 +172,8 @@ function trackConnections(server: Server): (drainMs: number) => Promise<void> {
     });
   };
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest);
+  // Its session says when it may be closed.
+  server.on('upgrade', ({ socket }) => open.delete(socket));
   return (drainMs) => {
     closed ??= new Promise((resolve) => {
       NetServer.prototype.close.call(server, () => {
@@ -170,9 +182,11 @@ function trackConnections(server: Server): (drainMs: number) => Promise<void> {
         resolve();
       });
       for (const [socket, responses] of open) if (responses.length === 0) socket.destroy();
+      for (const session of sessions) session.drain();
     });
     let timer = setTimeout(() => {
       for (const responses of open.values()) for (const res of [...responses]) cutOpen(res);
+      for (const session of sessions) session.stop();
       timer = setTimeout(() => server.closeAllConnections(), lastWordsMs);
     }, drainMs);
     return closed.finally(() => clearTimeout(timer));

@@ -2,7 +2,7 @@ import { GatewayError } from '../base/errors.ts';
 import type { Caller } from '../call/call.ts';
 
 /** Refuses a request that a page of another site sends in the name of a user. @throws GatewayError permission_denied */
-export type CheckSite = (request: Request, caller: Caller) => void;
+export type CheckSite = (request: Request, caller: Caller, isHandshake?: boolean) => void;
 
 /** Methods that change nothing and spend nothing. */
 const safe = new Set(['GET', 'HEAD']);
@@ -15,11 +15,18 @@ const safe = new Set(['GET', 'HEAD']);
  *
  * Browsers tell in `Sec-Fetch-Site` where a request comes from, and otherwise in `Origin`. Other clients send neither
  * header, and have no cookies that a page could use.
+ *
+ * The handshake of a WebSocket is a GET, and carries requests that spend: it is checked like one of them.
  * @param isTrusted  tells whether pages of an origin may act for the users
  */
 export function siteCheck(isTrusted: (origin: string) => boolean): CheckSite {
-  return ({ method, headers, url }, { apiKeyHash }) => {
-    if (apiKeyHash !== null || safe.has(method) || /^bearer /i.test(headers.get('authorization') ?? '')) return;
+  return ({ method, headers, url }, { apiKeyHash }, isHandshake = false) => {
+    if (
+      apiKeyHash !== null ||
+      (safe.has(method) && !isHandshake) ||
+      /^bearer /i.test(headers.get('authorization') ?? '')
+    )
+      return;
     const site = headers.get('sec-fetch-site');
     const origin = headers.get('origin');
     if (site === 'same-origin' || site === 'none' || (site === null && origin === null)) return;

@@ -34,7 +34,7 @@ import type { CheckSite } from './cross-site.ts';
 import { namedCaller } from './host-caller.ts';
 import { loadShedder } from './overload.ts';
 import { respond, respondError } from './respond.ts';
-import { createRouter, type Matched } from './router.ts';
+import { createRouter, findSocket, type Matched } from './router.ts';
 import { neverLeaves, Watch } from './watch.ts';
 
 export interface EdgeDeps {
@@ -60,6 +60,12 @@ export interface EdgeDeps {
 export interface Edge {
   /** Rejects only with a GatewayError for a wrong argument. */
   handle(request: Request, context?: HandleContext): Promise<Response>;
+  /**
+   * Authenticates the handshake of a WebSocket: path, key, permission and origin are checked as for a request that the
+   * connection will carry. @param check  throws a GatewayError where the caller may have no connection now
+   * @returns the caller; or the response that refuses the handshake
+   */
+  admit: Admit;
   /** Like `handle`, for a caller that was checked. */
   handleAs(caller: Caller, request: Request): Promise<Response>;
   /**
@@ -74,6 +80,13 @@ export interface Edge {
   /** Stops all requests in flight, and accepts no new ones. */
   close(): void;
 }
+
+/** Authenticates a handshake; see `Edge`. */
+export type Admit = (
+  request: Request,
+  context: HandleContext,
+  check: (caller: Caller) => void,
+) => Promise<Caller | Response>;
 
 /** The caller of public operations. */
 const anybody = namedCaller({ permissions: [], workspaceId: 'default' }, 'caller');
@@ -102,6 +115,8 @@ export function createEdge(deps: EdgeDeps): Edge {
     request: Request,
     context: HandleContext,
     host: ReturnType<typeof checkHandled>,
+    /** Takes the caller of a handshake, instead of its operation; null: the request is no handshake. */
+    admitted: ((caller: Caller) => void) | null = null,
   ): Promise<Response> {
     const ResponseOf = context.Response ?? Response;
     let caller: Caller | null = null;
@@ -115,7 +130,8 @@ export function createEdge(deps: EdgeDeps): Edge {
     try {
       if (closing) throw shuttingDown();
       const basePath = context.basePath ?? deps.basePath;
-      const route = find(request.method, pathBelow(context.path ?? pathOf(request.url), basePath), request);
+      const path = pathBelow(context.path ?? pathOf(request.url), basePath);
+      const route = admitted === null ? find(request.method, path, request) : findSocket(find, path, request);
       if ('allow' in route) return new ResponseOf(null, { status: 204, headers: { allow: route.allow } });
       found = route;
       isHead = route.isHead;
@@ -130,7 +146,12 @@ export function createEdge(deps: EdgeDeps): Edge {
             : authenticated;
         const authenticatedAtMs = time.now();
         if (!operation.isPublic) requirePermission(caller, operation.permissions);
-        deps.checkSite(request, caller);
+        deps.checkSite(request, caller, admitted !== null);
+        if (admitted !== null) {
+          admitted(caller);
+          watch.ended();
+          return new ResponseOf(null);
+        }
         const query = operation.query ? checkQuery(request.url, operation.query()) : null;
         let body: unknown = null;
         let isLong = false;
@@ -266,6 +287,14 @@ export function createEdge(deps: EdgeDeps): Edge {
   return {
     async handle(request, context = {}) {
       return answer(request, context, checkHandled(request, context));
+    },
+    async admit(request, context, check) {
+      const found: Caller[] = [];
+      const response = await answer(request, context, checkHandled(request, context), (caller) => {
+        check(caller);
+        found.push(caller);
+      });
+      return found[0] ?? response;
     },
     handleAs: (caller, request) => answer(request, {}, caller),
     call,

@@ -1,5 +1,5 @@
 import { IttyRouter } from 'itty-router';
-import { GatewayError } from '../base/errors.ts';
+import { GatewayError, isGatewayError } from '../base/errors.ts';
 import type { Operation } from '../operations/operation.ts';
 
 export interface Matched {
@@ -61,6 +61,20 @@ export function createRouter(operations: readonly Operation[]): FindOperation {
       },
     );
   };
+}
+
+/**
+ * Finds the operation that a WebSocket at this path carries. @throws GatewayError not_found (404); upgrade_required (426)
+ * where no connection can be opened
+ */
+export function findSocket(find: FindOperation, path: string, request: { headers: Headers }): Matched {
+  try {
+    const found = find('POST', path, request);
+    if ('operation' in found && found.operation.overSocket === true) return found;
+  } catch (error) {
+    if (!isGatewayError(error) || error.kind !== 'method_not_allowed') throw error;
+  }
+  throw notWebSocket('POST');
 }
 
 /**

@@ -68,6 +68,8 @@ export interface Operation<Body = unknown, Query = unknown> {
   readonly api?: string;
   /** true: the pipeline writes a record of each run. Default: `http/edge` does. */
   readonly recordsItself?: boolean;
+  /** true: a WebSocket at the path of the operation carries it. */
+  readonly overSocket?: true;
   /** Runs the operation. */
   run(input: OperationInput<Body, Query>): Promise<OperationReply>;
 }
@@ -100,6 +102,7 @@ const shape = lazily(() => ({
   generationId: field.fn().optional(),
   api: field.text().optional(),
   recordsItself: field.flag().optional(),
+  overSocket: z.literal(true).optional(),
   run: field.fn(),
 }));
 

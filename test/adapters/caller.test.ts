@@ -60,7 +60,10 @@ const inProcess: Record<string, (request: Request) => Promise<Response>> = {
       params: Promise.resolve({ path: ['chat', 'completions'] }),
     }),
   bun: (request) =>
-    gatewayFetch(gateway, { caller: byCookie })(request, { timeout: () => undefined, stop: async () => undefined }),
+    gatewayFetch(gateway, { caller: byCookie })(request, {
+      timeout: () => undefined,
+      stop: async () => undefined,
+    }) as Promise<Response>,
 };
 
 const ask = (headers: Record<string, string>) => ({

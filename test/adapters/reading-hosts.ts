@@ -33,7 +33,7 @@ export const readingHosts: typeof edgeHosts = {
   Bun: (gateway) => {
     const handle = gatewayFetch(gateway);
     const server = { timeout: () => undefined, stop: async () => undefined };
-    return hostListener(gatewayListener({ handle: (request) => handle(request, server) }), '/v1');
+    return hostListener(gatewayListener({ handle: (request) => handle(request, server) as Promise<Response> }), '/v1');
   },
   Fastify: async (gateway) => {
     const app = fastify().register(gatewayPlugin(gateway), { prefix: '/v1' });

@@ -8,7 +8,7 @@ const docs = projectFiles().filter((path) => /^(?:README|docs\/[\w-]+)\.md$/.tes
 
 /** What the examples for Bun find there. */
 const bunTypes = `import type { BunServer } from '../../adapters/hosts/bun.ts';
-declare const Bun: { serve(options: { port: number; fetch: (request: Request, server: BunServer) => Promise<Response> }): unknown };
+declare const Bun: { serve(options: { port: number; fetch: (request: Request, server: BunServer) => Promise<Response | undefined> }): unknown };
 `;
 
 /** Writes all examples of a document; what one does not declare comes from the first one above it that does. */

@@ -13,7 +13,7 @@ const bun = { timeout: () => undefined, stop: async () => undefined };
 
 const ways: Record<string, (tested: TestGateway, request: Request) => Promise<Response>> = {
   'gateway.fetch': ({ gateway }, request) => gateway.fetch(request),
-  'the fetch of Bun.serve': ({ gateway }, request) => gatewayFetch(gateway)(request, bun),
+  'the fetch of Bun.serve': ({ gateway }, request) => gatewayFetch(gateway)(request, bun) as Promise<Response>,
   'a Next route handler': ({ gateway }, request) =>
     gatewayRoute(gateway, { basePath: '/v1' }).POST(request, { params: Promise.resolve({}) }),
 };

@@ -251,8 +251,8 @@ describe('money', () => {
   });
 });
 
-it('the cheapest body that costs the most time: 15,000 messages', async () => {
-  const many = Array.from({ length: 15_000 }, (_, at) => ({ role: at % 2 ? 'assistant' : 'user', content: 'a' }));
+it('the cheapest body that costs the most time: 9,000 messages', async () => {
+  const many = Array.from({ length: 9_000 }, (_, at) => ({ role: at % 2 ? 'assistant' : 'user', content: 'a' }));
   const test = gatewayWith();
   expect((await test.post({ model: 'acme/small', messages: many, max_tokens: 1 })).status).toBe(200);
   expect(sentCounts(test)[0]).toBeLessThan(1_000);

@@ -36,7 +36,17 @@ describe('the types of the functions in process', () => {
       'list' | 'listUser' | 'count' | 'get' | 'listEndpoints' | 'listZdrEndpoints' | 'retrieve'
     >();
     expectTypeOf<keyof Gateway>().toEqualTypeOf<
-      keyof InProcessApi | 'fetch' | 'handle' | 'basePath' | 'as' | 'catalog' | 'explain' | 'ready' | 'state' | 'close'
+      | keyof InProcessApi
+      | 'fetch'
+      | 'handle'
+      | 'upgrade'
+      | 'basePath'
+      | 'as'
+      | 'catalog'
+      | 'explain'
+      | 'ready'
+      | 'state'
+      | 'close'
     >();
   });
   it('are those of the responses', () => {

@@ -17,6 +17,7 @@ export function createResponse(deps: ResponsesDeps): Operation<ResponsesRequest>
     ...responsesChecks(deps),
     result: responsesResultSchema,
     recordsItself: true,
+    overSocket: true,
     generationId: (receivedAtMs) => generationId(deps.ids, receivedAtMs),
     run: (input) => serve(deps.pipeline, callOf(input)),
   };

@@ -16,6 +16,7 @@ import type {
   streamSettingsSchema,
 } from '../../schema/settings/settings.ts';
 import type { timeoutSettingsSchema } from '../../schema/settings/timeouts.ts';
+import type { webSocketSettingsSchema } from '../../schema/settings/web-sockets.ts';
 import type { rateLimitsSchema } from '../../schema/tenants/rate-limits.ts';
 import type { dataPolicyOptions, endpointOptions, pricingOptions } from './endpoint.ts';
 import type { catalogOptions, modelOptions } from './model.ts';
@@ -69,6 +70,9 @@ export interface RetryOptions extends z.input<ReturnType<typeof retrySettingsSch
 
 /** The form of a broken stream. */
 export interface StreamOptions extends z.input<ReturnType<typeof streamSettingsSchema>> {}
+
+/** Connections of clients that speak Responses over a WebSocket. */
+export interface WebSocketOptions extends z.input<ReturnType<typeof webSocketSettingsSchema>> {}
 
 /** Comments in silent streams. */
 export interface KeepAliveOptions extends z.input<ReturnType<typeof keepAliveSettingsSchema>> {}
