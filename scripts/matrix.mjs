@@ -2,7 +2,7 @@
 // run.mjs is one part; a part with a package.json has its own packages. All parts test the project as users get it:
 // packed, and installed in an application outside of this folder, so that no part can use files of this folder by
 // chance.
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -54,9 +54,11 @@ function pack() {
   return join(folder, readdirSync(folder)[0]);
 }
 
-/** Installs the package in an application without other dependencies. */
+/** Installs the package in an application whose only other dependency is `ws`, without which it has no WebSockets. */
 function installApp(tarball) {
-  const manifest = { name: 'app', private: true, type: 'module', dependencies: { 'model-gateway': `file:${tarball}` } };
+  const { ws } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).devDependencies;
+  const dependencies = { 'model-gateway': `file:${tarball}`, ws };
+  const manifest = { name: 'app', private: true, type: 'module', dependencies };
   writeFileSync(join(app, 'package.json'), JSON.stringify(manifest));
   const quiet = ['--loglevel=error', '--no-audit', '--no-fund', '--no-package-lock'];
   if (!npm(app, ['install', ...quiet])) throw new Error('The packed package cannot be installed.');
