@@ -24,17 +24,18 @@ const keyVariable = 'CODEX_API_KEY';
 /**
  * An agent with a configuration and a folder to work in.
  * @param isMoved   true: the agent's own provider, moved to the gateway; false: a provider of the user's own
+ * @param isSocket  true: its provider is said to speak over a WebSocket; its own one always does
  * @param settings  further lines of the configuration
  * @returns `run(prompt)`, which starts a conversation or, the second time, goes on with it; `read(file)`; `remove()`
  */
-export function startAgent({ baseURL, apiKey, model, files, isMoved = false, settings = {} }) {
+export function startAgent({ baseURL, apiKey, model, files, isMoved = false, isSocket = false, settings = {} }) {
   const folder = mkdtempSync(join(tmpdir(), 'model-gateway-agent-'));
   const [home, work] = ['home', 'work'].map((name) => join(folder, name));
   for (const path of [home, work]) mkdirSync(path);
   for (const [name, text] of Object.entries(files)) writeFileSync(join(work, name), text);
   writeFileSync(
     join(home, 'config.toml'),
-    isMoved ? moved({ baseURL, model, settings }) : own({ baseURL, model, settings }),
+    isMoved ? moved({ baseURL, model, settings }) : own({ baseURL, model, isSocket, settings }),
   );
   let hasBegun = false;
   return {
@@ -60,8 +61,14 @@ function moved({ baseURL, model, settings }) {
   return [...lines(values), silent].join('');
 }
 
-function own({ baseURL, model, settings }) {
-  const provider = { name: 'Gateway', base_url: baseURL, wire_api: 'responses', env_key: keyVariable };
+function own({ baseURL, model, isSocket, settings }) {
+  const provider = {
+    name: 'Gateway',
+    base_url: baseURL,
+    wire_api: 'responses',
+    env_key: keyVariable,
+    supports_websockets: isSocket,
+  };
   const values = { model, model_provider: 'gateway', check_for_update_on_startup: false, ...settings };
   return [...lines(values), '[model_providers.gateway]\n', ...lines(provider), silent].join('');
 }

@@ -13,7 +13,7 @@ const dialects = {
 /**
  * @param upstream  `{ dialect, baseUrl }`
  * @param options   of the gateway, beside these
- * @returns `{ baseURL, apiKey, records, close }`; the records of all requests are in the order in which they ended
+ * @returns `{ baseURL, apiKey, records, sockets, close }`; the records of all requests are in the order in which they ended
  */
 export async function startGateway({ dialect, baseUrl }, options = {}) {
   const records = [];
@@ -25,11 +25,19 @@ export async function startGateway({ dialect, baseUrl }, options = {}) {
     onRecord: (record) => records.push(record),
     ...options,
   });
-  const server = await serve(gateway, { port: 0, hostname: '127.0.0.1' });
+  let sockets = 0;
+  const upgrade = (...request) => {
+    sockets++;
+    return gateway.upgrade(...request);
+  };
+  const { handle, ready, basePath } = gateway;
+  const server = await serve({ handle, ready, basePath, upgrade }, { port: 0, hostname: '127.0.0.1' });
   return {
     baseURL: server.url,
     apiKey,
     records,
+    /** The number of WebSockets that the agent has opened. */
+    sockets: () => sockets,
     async close() {
       await server.close(0);
       await gateway.close();
