@@ -4,7 +4,13 @@ import { eventFrame } from './converse-wire.ts';
 type Json = Record<string, unknown>;
 
 /** What a response is made of, in order. Each thought, and each call, has something that only its provider can read. */
-export type Said = readonly ('thought' | 'text' | { call: string; input: Json })[];
+export type Said = readonly ('thought' | 'text' | Called)[];
+/** `namespace`: the group of the tool, where the wire format has groups. */
+interface Called {
+  call: string;
+  namespace?: string;
+  input: Json;
+}
 
 /** How a wire format writes responses, and what of a request may only grow. No code of the gateway is in it. */
 interface Format {
@@ -22,7 +28,7 @@ const textOf = (number: number, at: number) => ` said "${number}.${at}"\n`;
 const callIdOf = (number: number, at: number) => `call_${number}_${at}`;
 /** Arguments as a model writes them: with spaces of its own. */
 const written = (input: Json) => JSON.stringify(input, null, 1);
-const isCall = (one: Said[number]): one is { call: string; input: Json } => typeof one === 'object';
+const isCall = (one: Said[number]): one is Called => typeof one === 'object';
 const cut = (text: string) => text.match(/.{1,6}/gs) ?? [];
 const frames = (events: readonly (Json | string)[]) =>
   new TextEncoder().encode(
@@ -153,7 +159,8 @@ const responsesItems = (said: Said, number: number): Json[] =>
       return { type: 'message', id: `msg_${number}_${at}`, role: 'assistant', status: 'completed', content: [part] };
     }
     if (isCall(one)) {
-      const call = { call_id: callIdOf(number, at), name: one.call, arguments: written(one.input) };
+      const group = one.namespace === undefined ? {} : { namespace: one.namespace };
+      const call = { call_id: callIdOf(number, at), name: one.call, ...group, arguments: written(one.input) };
       return { type: 'function_call', id: `fc_${number}_${at}`, status: 'completed', ...call };
     }
     const summary = [{ type: 'summary_text', text: thoughtOf(number, at) }];
@@ -211,13 +218,13 @@ export const speakingFormats = {
 export type SpeakingFormat = keyof typeof speakingFormats;
 
 /** An upstream that says what it is told to, in its wire format, and keeps what it was sent. */
-export function speakingUpstream(name: SpeakingFormat, next: () => Said) {
+export function speakingUpstream(name: SpeakingFormat, next: (body: Json) => Said) {
   const format: Format = speakingFormats[name];
   const sent: { body: Json; said: Said }[] = [];
   const transport: Transport = {
     async send({ url, body: text }) {
       const body = JSON.parse(text as string) as Json;
-      const said = next();
+      const said = next(body);
       const number = sent.push({ body, said });
       const isStream = body.stream === true || /stream/i.test(url);
       const binary = name === 'bedrock-converse' ? 'application/vnd.amazon.eventstream' : 'text/event-stream';

@@ -1,7 +1,8 @@
 import { stringifyExact } from '../../base/exact-json.ts';
-import { isObject, type Loose } from '../../base/values.ts';
+import type { Loose } from '../../base/values.ts';
 import type { ChatRequest, ChatTool, FunctionTool, ToolChoice } from '../../schema/chat/chat.ts';
 import type { DialectRequest, EncodedRequest } from '../dialect.ts';
+import { allowedTools } from '../shared/allowed-tools.ts';
 import { Dropped, leftOut } from '../shared/left-out.ts';
 import { asEffort, reasoningAmount } from '../shared/reasoning-request.ts';
 import { unsupported } from '../shared/unsupported.ts';
@@ -157,18 +158,12 @@ function encodeTool(tool: FunctionTool, context: PromptContext): Loose {
 }
 
 /** `names`: only these tools are offered; null: each is. */
-function readChoice(choice: ToolChoice | undefined): { names: Set<unknown> | null; toolChoice: Loose | null } {
+function readChoice(choice: ToolChoice | undefined): { names: ReadonlySet<unknown> | null; toolChoice: Loose | null } {
   if (choice === undefined) return { names: null, toolChoice: null };
   if (typeof choice === 'string') return { names: null, toolChoice: { type: choice } };
-  if (choice.type === 'function') return { names: null, toolChoice: { type: 'tool', toolName: nameIn(choice) } };
-  // OpenAI's list of allowed tools, in either of its two shapes.
-  const allowed: Loose = isObject(choice.allowed_tools) ? choice.allowed_tools : choice;
-  if (choice.type !== 'allowed_tools' || !Array.isArray(allowed.tools))
-    throw unsupported('tool_choice', 'auto, none, required or a function');
-  const type = allowed.mode === 'required' ? 'required' : 'auto';
-  return { names: new Set(allowed.tools.map(nameIn)), toolChoice: { type } };
-}
-
-function nameIn(value: unknown): unknown {
-  return isObject(value) && isObject(value.function) ? value.function.name : isObject(value) && value.name;
+  if (choice.type === 'function')
+    return { names: null, toolChoice: { type: 'tool', toolName: (choice as FunctionTool).function.name } };
+  const allowed = allowedTools(choice);
+  if (allowed === null) throw unsupported('tool_choice', 'auto, none, required, a function or allowed_tools');
+  return { names: allowed.names, toolChoice: { type: allowed.isForced ? 'required' : 'auto' } };
 }

@@ -1,6 +1,7 @@
 import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatRequest, FunctionTool, ResponseFormat } from '../../schema/chat/chat.ts';
 import type { StructuredOutput } from '../dialect.ts';
+import { allowedTools } from '../shared/allowed-tools.ts';
 import { outputInstruction, outputToolName } from '../shared/structured-output.ts';
 import type { Encoding } from './encoding.ts';
 import { grammarSchema } from './json-schema.ts';
@@ -49,16 +50,7 @@ function formatOf(schema: Loose, description: string | undefined): Loose {
 function mustCall({ tool_choice: choice, tools = [] }: ChatRequest): boolean {
   if (tools.length === 0 || choice === undefined) return false;
   if (!isObject(choice)) return choice === 'required';
-  return choice.type !== 'allowed_tools' || modeOf(choice) === 'required';
-}
-
-/** Returns the fields of a choice; OpenAI's newer form has them one level deeper. */
-export function allowedIn(choice: Loose): Loose {
-  return isObject(choice.allowed_tools) ? choice.allowed_tools : choice;
-}
-
-function modeOf(choice: Loose): unknown {
-  return allowedIn(choice).mode;
+  return allowedTools(choice)?.isForced ?? true;
 }
 
 function outputTool(

@@ -1,12 +1,13 @@
-import { isObject, type Loose } from '../../base/values.ts';
+import type { Loose } from '../../base/values.ts';
 import type { ChatRequest, ChatTool, FunctionTool, ToolChoice } from '../../schema/chat/chat.ts';
+import { allowedTools } from '../shared/allowed-tools.ts';
 import { unsupported } from '../shared/unsupported.ts';
 import { noArguments } from '../shared/values.ts';
 import { mostSearchTurns, searchOptionsOf } from '../shared/web-search-options.ts';
 import { mark } from './cache.ts';
 import type { Encoding } from './encoding.ts';
 import { grammarSchema } from './json-schema.ts';
-import { allowedIn, type OutputPlan } from './output-format.ts';
+import type { OutputPlan } from './output-format.ts';
 
 export interface ToolPlan {
   tools: Loose[];
@@ -17,10 +18,10 @@ export interface ToolPlan {
 /** @see https://platform.claude.com/docs/en/agents-and-tools/tool-use/define-tools */
 export function planTools(request: ChatRequest, output: OutputPlan, encoding: Encoding): ToolPlan {
   const { tools: given = [], tool_choice: choice, parallel_tool_calls: parallel } = request;
-  const allowed = allowedNames(choice);
+  const allowed = allowedTools(choice);
   const tools = given
     .map((tool, at) => encodeTool(tool, `tools[${at}]`, encoding))
-    .filter(({ name }) => allowed === null || allowed.has(name));
+    .filter(({ name }) => allowed === null || allowed.names.has(name));
   const search = choice === 'none' ? null : searchTool(request, encoding);
   if (search !== null) tools.push(search);
   const isOne = parallel === false;
@@ -101,14 +102,7 @@ function encodeChoice(choice: ToolChoice | undefined, { traits, dropped }: Encod
 function forcedChoice(choice: Exclude<ToolChoice, 'none' | 'auto'>): Loose | undefined {
   if (choice === 'required') return { type: 'any' };
   if (choice.type === 'function') return { type: 'tool', name: (choice as FunctionTool).function.name };
-  if (choice.type !== 'allowed_tools') throw unsupported('tool_choice.type', '"function" or "allowed_tools"');
-  return allowedIn(choice).mode === 'required' ? { type: 'any' } : undefined;
-}
-
-/** Returns the tools to which a choice limits the model. The model gets only these; null: no limit. */
-function allowedNames(choice: ToolChoice | undefined): ReadonlySet<unknown> | null {
-  if (!isObject(choice) || choice.type !== 'allowed_tools') return null;
-  const { tools } = allowedIn(choice);
-  if (!Array.isArray(tools)) return null;
-  return new Set(tools.map((tool) => (isObject(tool) && isObject(tool.function) ? tool.function.name : undefined)));
+  const allowed = allowedTools(choice);
+  if (allowed === null) throw unsupported('tool_choice.type', '"function" or "allowed_tools"');
+  return allowed.isForced ? { type: 'any' } : undefined;
 }

@@ -1,7 +1,8 @@
-import type { Loose } from '../../base/values.ts';
+import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { CacheControl } from '../../schema/chat/part.ts';
 import type { FunctionTool } from '../../schema/chat/tool.ts';
+import { allowedTools } from '../shared/allowed-tools.ts';
 import { unsupported } from '../shared/unsupported.ts';
 import { noArguments } from '../shared/values.ts';
 import { cachePoint } from './caching.ts';
@@ -18,11 +19,13 @@ export interface ToolPlan {
 
 /** true: a tool must be called. */
 export function forcesTool({ tools, tool_choice: choice }: ChatRequest): boolean {
-  return (tools?.length ?? 0) > 0 && (choice === 'required' || typeof choice === 'object');
+  if ((tools?.length ?? 0) === 0) return false;
+  return allowedTools(choice)?.isForced ?? (choice === 'required' || typeof choice === 'object');
 }
 
 /**
- * Plans the tools and which of them may be called. There is no word for "none": then the provider is not told of them.
+ * Plans the tools and which of them may be called. There is no word for "none", nor for a list
+ * of allowed tools: the provider is not told of those that may not be called.
  * @param dropped  gets the fields that have no effect
  * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ToolConfiguration.html
  */
@@ -32,10 +35,14 @@ export function planTools(
   output: OutputPlan,
   dropped: Set<string>,
 ): ToolPlan {
+  const allowed = allowedTools(request.tool_choice);
+  const isOffered = (tool: Loose) => allowed === null || allowed.names.has(nameOf(tool));
   const given = request.tools ?? [];
   const isNone = request.tool_choice === 'none';
   if (isNone && given.length > 0) dropped.add('tools');
-  const tools = isNone ? [] : given.flatMap((tool, at) => toolBlocks(tool, at, traits, dropped));
+  const tools = isNone
+    ? []
+    : given.flatMap((tool, at) => (isOffered(tool) ? toolBlocks(tool, at, traits, dropped) : []));
   if (output.tool !== null) tools.push(output.tool);
   if (tools.length === 0) {
     if (given.length === 0 && request.tool_choice !== undefined && !isNone) dropped.add('tool_choice');
@@ -96,10 +103,16 @@ function choiceOf(
     return null;
   }
   if (choice === 'required') return { any: {} };
-  const name = (choice.function as { name?: unknown } | undefined)?.name;
+  const allowed = allowedTools(choice);
+  if (allowed !== null) return allowed.isForced ? { any: {} } : null;
+  const name = nameOf(choice);
   if (choice.type !== 'function' || typeof name !== 'string')
-    throw unsupported('tool_choice', 'none, auto, required or a function');
+    throw unsupported('tool_choice', 'none, auto, required, a function or allowed_tools');
   return { tool: { name } };
+}
+
+function nameOf(holder: Loose): unknown {
+  return isObject(holder.function) ? holder.function.name : undefined;
 }
 
 /** Returns the same choice in Claude's own words, beside which Bedrock takes no choice of its own. */

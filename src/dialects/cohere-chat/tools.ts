@@ -1,6 +1,7 @@
 import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatRequest, ChatTool, FunctionTool, ResponseFormat, ToolChoice } from '../../schema/chat/chat.ts';
 import type { StructuredOutput } from '../dialect.ts';
+import { allowedTools } from '../shared/allowed-tools.ts';
 import type { Dropped } from '../shared/left-out.ts';
 import { outputInstruction, outputToolName } from '../shared/structured-output.ts';
 import { unsupported } from '../shared/unsupported.ts';
@@ -83,21 +84,14 @@ function asFunction(tool: ChatTool, at: number): FunctionTool {
 }
 
 /** `names`: only these tools may be called; null: each may. */
-function readChoice(choice: ToolChoice | undefined): { names: Set<string> | null; mode: Chosen['choice'] } {
+function readChoice(choice: ToolChoice | undefined): { names: ReadonlySet<unknown> | null; mode: Chosen['choice'] } {
   if (choice === undefined || choice === 'auto') return { names: null, mode: null };
   if (choice === 'none') return { names: null, mode: 'NONE' };
   if (choice === 'required') return { names: null, mode: 'REQUIRED' };
-  if (choice.type === 'function') return { names: new Set([nameIn(choice)]), mode: 'REQUIRED' };
-  // OpenAI's list of allowed tools, in either of its two shapes.
-  const allowed: Loose = isObject(choice.allowed_tools) ? choice.allowed_tools : choice;
-  if (choice.type !== 'allowed_tools' || !Array.isArray(allowed.tools))
-    throw unsupported('tool_choice', 'auto, none, required or a function');
-  return { names: new Set(allowed.tools.map(nameIn)), mode: allowed.mode === 'required' ? 'REQUIRED' : null };
-}
-
-function nameIn(value: unknown): string {
-  const named = isObject(value) && isObject(value.function) ? value.function.name : isObject(value) && value.name;
-  return typeof named === 'string' ? named : '';
+  if (choice.type === 'function') return { names: new Set([(choice as FunctionTool).function.name]), mode: 'REQUIRED' };
+  const allowed = allowedTools(choice);
+  if (allowed === null) throw unsupported('tool_choice', 'auto, none, required, a function or allowed_tools');
+  return { names: allowed.names, mode: allowed.isForced ? 'REQUIRED' : null };
 }
 
 function encodeTool({ function: { name, description, parameters } }: FunctionTool): Loose {

@@ -39,9 +39,13 @@ function renameMessage(message: ChatResult['choices'][number]['message'], names:
 function renameDelta(delta: ChunkDelta, names: OwnNames): void {
   renameCalls(delta.tool_calls, names);
   const told = outputItemOf(delta);
-  if (told === null || typeof told.item.name !== 'string' || told.item.namespace !== undefined) return;
-  const own = names.get(told.item.name);
-  if (own !== undefined) withOutputItem(delta, { ...told, item: { ...told.item, name: own } });
+  if (told === null) return;
+  const item = { ...told.item };
+  for (const field of ['name', 'namespace'] as const) {
+    const name = item[field];
+    if (typeof name === 'string') item[field] = names.get(name) ?? name;
+  }
+  withOutputItem(delta, { ...told, item });
 }
 
 function renameCalls(calls: readonly object[] | null | undefined, names: OwnNames): void {

@@ -3,7 +3,7 @@ import type { CallForm, Native, NativeObject } from '../../call/native.ts';
 import type { ChatMessage, ChatRequest } from '../../schema/chat/chat.ts';
 import type { Entry } from './entry.ts';
 import type { Names } from './rename.ts';
-import { isNamed, renamed, withWholeSchema } from './tools.ts';
+import { nativeAs, renamed } from './tools.ts';
 
 /**
  * Returns `native` for the request as it was fitted: items of messages that only have other ids or names get these. A
@@ -12,16 +12,26 @@ import { isNamed, renamed, withWholeSchema } from './tools.ts';
 export function fittedNative(native: Native, request: ChatRequest, entries: readonly Entry[], names: Names): Native {
   const { instructionsAt, toolChoice } = native;
   const at = instructionsAt === null ? -1 : entries.findIndex(({ from }) => from === instructionsAt);
+  /** The objects that stand for those of the client: a tool and the item that brings it in are told apart by identity. */
+  const fitted = new Map<NativeObject, NativeObject>();
+  const asFitted = (holder: NativeObject): NativeObject => {
+    const known = fitted.get(holder) ?? nativeAs(holder, names);
+    fitted.set(holder, known);
+    return known;
+  };
+  const items = entries.map(({ message, from, isWhole }) => {
+    const given = from === null || !isWhole ? null : (native.items[from] ?? null);
+    if (given === null) return null;
+    const before = request.messages[from as number];
+    const own = message === before ? given.map(asFitted) : itemsAs(given, before, message, names);
+    own?.forEach((item, place) => void fitted.set(given[place] as NativeObject, item));
+    return own;
+  });
   return {
     ...native,
-    items: entries.map(({ message, from, isWhole }) => {
-      const items = from === null || !isWhole ? null : (native.items[from] ?? null);
-      const before = from === null ? undefined : request.messages[from];
-      const isSame = items === null || (message === before && !items.some((item) => isRenamed(item, names)));
-      return isSame ? items : itemsAs(items, before, message, names);
-    }),
+    items,
     instructionsAt: at === -1 ? null : at,
-    tools: native.tools.map((tool) => (tool === null ? null : toolAs(withWholeSchema(tool), names))),
+    tools: native.tools.map((tool) => (tool === null ? null : asFitted(tool))),
     callForms: formsAs(native.callForms, names),
     toolChoice:
       toolChoice === null || names.own.size === 0
@@ -30,27 +40,18 @@ export function fittedNative(native: Native, request: ChatRequest, entries: read
   };
 }
 
-function isRenamed(item: NativeObject, names: Names): boolean {
-  return isNamed(item) && names.of(item.name as string) !== item.name;
-}
-
 function choiceAs(choice: unknown, names: Names): unknown {
   return typeof choice === 'object' && choice !== null && !Array.isArray(choice)
     ? renamed(choice as Loose, names)
     : choice;
 }
 
-/** Tools in a namespace are known by both names together. */
-function toolAs(tool: NativeObject, names: Names): NativeObject {
-  return isNamed(tool) ? { ...tool, name: names.of(tool.name as string) } : tool;
-}
-
 function formsAs(forms: Native['callForms'], names: Names): Native['callForms'] {
   if (names.own.size === 0) return forms;
   return new Map(
-    [...forms].map(([name, form]): [string, CallForm] => [
+    [...forms].map(([name, { kind, name: own, namespace }]): [string, CallForm] => [
       names.of(name),
-      form.namespace === undefined ? { ...form, name: names.of(form.name) } : form,
+      { kind, name: names.of(own), ...(namespace === undefined ? {} : { namespace: names.of(namespace) }) },
     ]),
   );
 }
@@ -63,21 +64,23 @@ function itemsAs(
   names: Names,
 ): readonly NativeObject[] | null {
   if (message.role === 'tool')
-    return items.map((item) =>
-      'call_id' in item || 'output' in item ? { ...item, call_id: message.tool_call_id } : item,
-    );
+    return items.map((item) => {
+      const own = nativeAs(item, names);
+      return 'call_id' in item || 'output' in item ? { ...own, call_id: message.tool_call_id } : own;
+    });
   if (message.role !== 'assistant' || before?.role !== 'assistant') return null;
   const calls = message.tool_calls ?? [];
   const given = before.tool_calls ?? [];
   if (message.content !== before.content) return null;
   let next = 0;
   const fitted = items.map((item): NativeObject => {
-    if (typeof item.type !== 'string' || !item.type.endsWith('_call') || !isCallOf(item, given[next])) return item;
+    const own = nativeAs(item, names);
+    if (typeof item.type !== 'string' || !item.type.endsWith('_call') || !isCallOf(item, given[next])) return own;
     const { id, function: called } = calls[next] as (typeof calls)[number];
     const hasArguments = typeof item.arguments === 'string' && item.arguments === given[next]?.function.arguments;
     next++;
     return {
-      ...toolAs(item, names),
+      ...own,
       call_id: id,
       ...(hasArguments ? { arguments: called.arguments } : {}),
     };

@@ -2,7 +2,7 @@ import { isObject, type Loose } from '../../base/values.ts';
 import type { Native, NativeObject } from '../../call/native.ts';
 import type { ChatRequest, ChatTool, ToolChoice } from '../../schema/chat/chat.ts';
 import type { Profile } from './profile.ts';
-import type { Names } from './rename.ts';
+import { type Names, sameNames } from './rename.ts';
 import { wholeSchema } from './schemas.ts';
 
 /** Fields that mean nothing without tools, and that providers then refuse. */
@@ -11,8 +11,10 @@ const ofTools = ['tool_choice', 'parallel_tool_calls'] as const;
 /** Tells whether the request speaks of tools in a way that must be changed. Names in the history are not looked at. */
 export function speaksOfToolsOtherwise(request: ChatRequest, native: Native | null, { toolNames }: Profile): boolean {
   const { tools, tool_choice: choice } = request;
-  if (native !== null && nativeNames(native).some((name) => !toolNames.fits.test(name))) return true;
-  if (native?.tools.some((tool) => tool !== null && withWholeSchema(tool) !== tool)) return true;
+  if (native !== null) {
+    for (const name of nativeNames(native)) if (!toolNames.fits.test(name)) return true;
+    for (const tool of new Set(native.tools)) if (tool !== null && withWholeSchemas(tool) !== tool) return true;
+  }
   if (tools === undefined || tools === null || tools.length === 0)
     return hasNoTools(request, native) && (Array.isArray(tools) || ofTools.some((key) => isSet(request[key])));
   for (const tool of tools) {
@@ -33,18 +35,64 @@ function isSet(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
 
-/** The names of tools in what a client said in its own format. Those in a namespace are names of that. */
-function nativeNames({ tools, items }: Native): string[] {
-  const named: NativeObject[] = tools.filter((tool) => tool !== null && isNamed(tool)) as NativeObject[];
-  for (const ofMessage of items) for (const item of ofMessage ?? []) if (isNamed(item)) named.push(item);
-  return named.map(({ name }) => name as string);
+/** The names in what a client said in its own format: those of tools, and of the groups that they are in. */
+function nativeNames({ tools, items }: Native): ReadonlySet<string> {
+  const names = new Set<string>();
+  const holders = new Set<NativeObject | null>(tools);
+  for (const ofMessage of items) for (const item of ofMessage ?? []) holders.add(item);
+  for (const holder of holders) if (holder !== null) addNames(holder, names);
+  return names;
 }
 
-const namedTypes: ReadonlySet<unknown> = new Set(['function', 'custom', 'function_call', 'custom_tool_call']);
+function addNames(holder: NativeObject, names: Set<string>): void {
+  const { name, namespace } = holder;
+  if (isNamed(holder)) {
+    names.add(name as string);
+    if (typeof namespace === 'string' && namespace !== '') names.add(namespace);
+  }
+  for (const tool of toolsIn(holder)) addNames(tool, names);
+}
 
-/** Tells whether an item or tool names a tool that the client defined, by that name alone. */
-export function isNamed({ type, name, namespace }: NativeObject): boolean {
-  return typeof name === 'string' && (namespace === undefined || namespace === null) && namedTypes.has(type);
+const namedTypes: ReadonlySet<unknown> = new Set([
+  'function',
+  'custom',
+  'namespace',
+  'function_call',
+  'custom_tool_call',
+]);
+
+/** Tells whether an item or tool names a tool that the client defined, or a group of them. */
+function isNamed({ type, name }: NativeObject): boolean {
+  return typeof name === 'string' && namedTypes.has(type);
+}
+
+const holdingTypes: ReadonlySet<unknown> = new Set(['namespace', 'additional_tools', 'tool_search_output']);
+
+/** The tools in a group, or in an item that brings tools in. */
+function toolsIn({ type, tools }: NativeObject): readonly NativeObject[] {
+  return holdingTypes.has(type) && Array.isArray(tools) ? tools.filter(isObject) : [];
+}
+
+/**
+ * A tool or an item of a client's own format as the provider takes it: its names, those of the tools in it, and their
+ * schemas. The very same where nothing has to be changed.
+ */
+export function nativeAs(holder: NativeObject, names: Names): NativeObject {
+  const whole = withWholeSchema(holder);
+  const inside = toolsIn(whole).length === 0 ? null : (whole.tools as readonly unknown[]);
+  const tools = inside?.map((tool) => (isObject(tool) ? nativeAs(tool, names) : tool));
+  const isNew = tools?.some((tool, at) => tool !== inside?.[at]) === true;
+  const changed = isNew ? { ...whole, tools } : whole;
+  if (names.own.size === 0 || !isNamed(changed)) return changed;
+  const { name, namespace } = changed as { name: string; namespace?: unknown };
+  const isSpaced = typeof namespace === 'string';
+  if (names.of(name) === name && (!isSpaced || names.of(namespace) === namespace)) return changed;
+  return { ...changed, name: names.of(name), ...(isSpaced ? { namespace: names.of(namespace) } : {}) };
+}
+
+/** The same with all that providers insist on in schemas alone. */
+function withWholeSchemas(holder: NativeObject): NativeObject {
+  return nativeAs(holder, sameNames);
 }
 
 /** Every name of a tool in a request. */
@@ -121,17 +169,18 @@ function toolAs(tool: ChatTool, names: Names): ChatTool {
  * A function, or a tool of a client's own format, with all that providers insist on in the schema of its arguments. The
  * very same where it has that, or has no schema: such a function takes no arguments.
  */
-export function withWholeSchema<Called extends NativeObject>(called: Called): Called {
+function withWholeSchema<Called extends NativeObject>(called: Called): Called {
   const { parameters } = called;
   if (!isObject(parameters)) return called;
   const whole = wholeSchema(parameters);
   return whole === parameters ? called : { ...called, parameters: whole };
 }
 
-/** An object that names tools, with the provider's names: a choice, a tool, an item. */
+/** A choice of tools, with the provider's names. */
 export function renamed(holder: Loose, names: Names): Loose {
   const copy: Loose = { ...holder };
   if (typeof copy.name === 'string') copy.name = names.of(copy.name);
+  if (typeof copy.namespace === 'string') copy.namespace = names.of(copy.namespace);
   if (isObject(copy.function)) copy.function = renamed(copy.function, names);
   if (isObject(copy.allowed_tools)) copy.allowed_tools = renamed(copy.allowed_tools, names);
   if (Array.isArray(copy.tools)) copy.tools = copy.tools.map((one) => (isObject(one) ? renamed(one, names) : one));

@@ -1,9 +1,12 @@
 import {
   checkSchema,
   checkStops,
+  choose,
+  isObject,
   isObjectText,
   type Json,
   listOf,
+  offer,
   pictures,
   sheet,
   typeOfDataUrl,
@@ -70,7 +73,7 @@ function chat({ takesTurns, isMistral, ids }: Rules): Validator {
       before = message;
     });
     check(open.length === 0, `no result of ${open.join()}`);
-    checkTools(body, check);
+    checkTools(body, seen);
     return seen;
   };
 }
@@ -92,12 +95,18 @@ function checkTurn(
   check(!isEmpty || Boolean(calls) || role === 'tool', `${path}: empty`);
 }
 
-function checkTools(body: Json, check: (isRight: boolean, fault: string) => void): void {
+function checkTools(body: Json, seen: ReturnType<typeof sheet>): void {
+  const { check } = seen;
   check(!('tools' in body) || listOf(body.tools).length > 0, 'tools: empty');
   for (const { function: called } of listOf(body.tools)) {
     const { name, parameters } = called as Json;
-    check(/^[a-zA-Z0-9_-]{1,64}$/.test(name as string), `tools: name ${name}`);
+    offer(seen, { name: name as string }, /^[a-zA-Z0-9_-]{1,64}$/);
     if (parameters !== undefined) checkSchema(parameters, `tools: ${name}`, check);
+  }
+  if (isObject(body.tool_choice)) {
+    const { function: called, allowed_tools: allowed } = body.tool_choice;
+    const chosen = isObject(allowed) ? listOf(allowed.tools).map((one) => one.function) : [called];
+    for (const one of chosen) choose(seen, { name: (one as Json).name as string });
   }
   checkStops(body.stop, false, check);
   for (const field of ['tool_choice', 'parallel_tool_calls'])

@@ -1,18 +1,22 @@
 import {
   checkSchema,
   checkStops,
+  choose,
   isObject,
   type Json,
   listOf,
+  offer,
   pictures,
   sheet,
   typeOfDataUrl,
   type Validator,
 } from './seen.ts';
 
+const words = /^[a-zA-Z0-9_-]{1,64}$/;
+
 /**
  * The Responses API: `call_id` has 1 to 64 characters; "No tool output found for function call", "No tool call found for
- * function call output".
+ * function call output"; "Invalid 'tools[0].name': string does not match pattern", for groups and their members too.
  */
 export const responses: Validator = (text) => {
   const body = JSON.parse(text) as Json;
@@ -21,15 +25,20 @@ export const responses: Validator = (text) => {
   const known = new Set<string>();
   for (const [at, item] of listOf(body.input).entries()) {
     const id = item.call_id as string;
-    if (item.type === 'function_call') {
+    if (item.type === 'function_call' || item.type === 'custom_tool_call') {
       seen.check(id.length >= 1 && id.length <= 64, `input.${at}: call_id ${id}`);
       seen.check(!known.has(id), `input.${at}: call_id twice`);
-      seen.check(/^[a-zA-Z0-9_-]{1,64}$/.test(item.name as string), `input.${at}: name ${item.name}`);
+      const { name, namespace = null } = item as { name: string; namespace?: string | null };
+      seen.check(words.test(name), `input.${at}: name ${name}`);
+      seen.check(namespace === null || words.test(namespace), `input.${at}: namespace ${namespace}`);
       known.add(id);
       open.add(id);
-      seen.calls.push({ id, name: item.name as string, input: item.arguments as string });
+      const input = (item.arguments ?? item.input) as string;
+      seen.calls.push({ id, name, input, ...(namespace === null ? {} : { namespace }) });
     }
-    if (item.type === 'function_call_output') {
+    // A tool that was found again may stand in several items.
+    if (item.type === 'additional_tools' || item.type === 'tool_search_output') offerAll(item.tools, new Set());
+    if (item.type === 'function_call_output' || item.type === 'custom_tool_call_output') {
       seen.check(open.delete(id), `input.${at}: No tool call found for ${id}`);
       seen.results.push({ id, text: JSON.stringify(item.output) });
       for (const part of listOf(item.output))
@@ -38,9 +47,36 @@ export const responses: Validator = (text) => {
   }
   seen.check(open.size === 0, `No tool output found for ${[...open].join()}`);
   seen.check(!('tools' in body) || listOf(body.tools).length > 0, 'tools: empty');
-  seen.check(!('tool_choice' in body) || 'tools' in body, 'tool_choice without tools');
-  for (const { name, parameters } of listOf(body.tools)) checkSchema(parameters, `tools: ${name}`, seen.check);
+  seen.check(!('tool_choice' in body) || 'tools' in body || seen.tools.length > 0, 'tool_choice without tools');
+  offerAll(body.tools, new Set());
+  const { tool_choice: choice } = body;
+  const chosen = !isObject(choice) ? [] : choice.type === 'allowed_tools' ? listOf(choice.tools) : [choice];
+  for (const { type, name, namespace } of chosen as { type: string; name: string; namespace?: string }[])
+    if (type === 'namespace') {
+      const members = seen.tools.filter((tool) => tool.namespace === name);
+      seen.check(members.length > 0, `tool_choice: ${name} is no namespace`);
+      seen.chosen.push(...members);
+    } else if (type === 'function' || type === 'custom')
+      choose(seen, namespace === undefined ? { name } : { name, namespace });
   return seen;
+
+  function offerAll(tools: unknown, here: Set<string>, namespace?: string): void {
+    for (const tool of listOf(tools)) {
+      const { type, name, parameters } = tool as { type: string; name: string; parameters?: Json };
+      if (type === 'namespace') {
+        seen.check(words.test(name), `tools: namespace ${name}`);
+        offerAll(tool.tools, here, name);
+      } else if (type === 'function' || type === 'custom') {
+        const own = namespace === undefined ? { name } : { name, namespace };
+        const key = JSON.stringify(own);
+        seen.check(!here.has(key), `tools: ${key} twice`);
+        here.add(key);
+        seen.tools = seen.tools.filter((one) => JSON.stringify(one) !== key);
+        offer(seen, own, words);
+      }
+      if (type === 'function' && parameters !== undefined) checkSchema(parameters, `tools: ${name}`, seen.check);
+    }
+  }
 };
 
 /**
@@ -90,9 +126,11 @@ export const anthropic: Validator = (text) => {
   });
   check(open.length === 0, `no results of ${open.join()}`);
   for (const { name, input_schema: schema } of listOf(body.tools)) {
-    check(/^[a-zA-Z0-9_-]{1,64}$/.test(name as string), `tools: ${name}`);
+    offer(seen, { name: name as string }, words);
     checkSchema(schema, `tools: ${name}`, check);
   }
+  if (isObject(body.tool_choice) && body.tool_choice.type === 'tool')
+    choose(seen, { name: body.tool_choice.name as string });
   checkStops(body.stop_sequences, true, check);
   check(!('tool_choice' in body) || 'tools' in body, 'tool_choice without tools');
   return seen;
@@ -147,11 +185,14 @@ const bedrockOf =
       });
     });
     check(open.length === 0, `no results of ${open.join()}`);
-    const { tools } = (body.toolConfig ?? {}) as Json;
+    const { tools, toolChoice } = (body.toolConfig ?? {}) as Json;
     for (const { toolSpec } of listOf(tools)) {
-      const { name, inputSchema } = (toolSpec ?? {}) as Json;
+      if (!isObject(toolSpec)) continue;
+      const { name, inputSchema } = toolSpec;
+      offer(seen, { name: name as string }, words);
       if (isObject(inputSchema)) checkSchema(inputSchema.json, `toolConfig: ${name}`, check);
     }
+    if (isObject(toolChoice) && isObject(toolChoice.tool)) choose(seen, { name: toolChoice.tool.name as string });
     checkStops((body.inferenceConfig as Json | undefined)?.stopSequences, isClaude, check);
     return seen;
   };
@@ -196,9 +237,11 @@ export const google: Validator = (text) => {
   check(open.length === 0, `no response of ${open.join()}`);
   for (const { functionDeclarations } of listOf(body.tools))
     for (const { name, parametersJsonSchema: schema } of listOf(functionDeclarations)) {
-      check(/^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/.test(name as string), `tools: ${name}`);
+      offer(seen, { name: name as string }, /^[A-Za-z_][A-Za-z0-9_.-]{0,63}$/);
       if (schema !== undefined) checkSchema(schema, `tools: ${name}`, check);
     }
+  const calling = (body.toolConfig as Json | undefined)?.functionCallingConfig as Json | undefined;
+  for (const name of (calling?.allowedFunctionNames ?? []) as string[]) choose(seen, { name });
   checkStops((body.generationConfig as Json | undefined)?.stopSequences, false, check);
   return seen;
 };
@@ -231,7 +274,11 @@ export const cohere: Validator = (text) => {
   });
   check(open.size === 0, `no result of ${[...open].join()}`);
   check(!('tools' in body) || listOf(body.tools).length > 0, 'tools: empty');
-  for (const { function: called } of listOf(body.tools)) checkSchema((called as Json).parameters, 'tools', check);
+  for (const { function: called } of listOf(body.tools)) {
+    const { name, parameters } = called as { name: string; parameters: unknown };
+    offer(seen, { name }, /^[A-Za-z_][A-Za-z0-9_]{0,63}$/);
+    checkSchema(parameters, `tools: ${name}`, check);
+  }
   checkStops(body.stop_sequences, false, check);
   return seen;
 };
@@ -265,7 +312,12 @@ export const aiSdk: Validator = (text) => {
     }
   });
   check(open.size === 0, `no result of ${[...open].join()}`);
-  for (const { name, inputSchema } of listOf(body.tools)) checkSchema(inputSchema, `tools: ${name}`, check);
+  for (const { name, inputSchema } of listOf(body.tools)) {
+    offer(seen, { name: name as string }, /^[A-Za-z_][A-Za-z0-9_-]{0,63}$/);
+    checkSchema(inputSchema, `tools: ${name}`, check);
+  }
+  if (isObject(body.toolChoice) && body.toolChoice.type === 'tool')
+    choose(seen, { name: body.toolChoice.toolName as string });
   checkStops(body.stopSequences, false, check);
   return seen;
 };

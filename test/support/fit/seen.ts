@@ -1,8 +1,17 @@
 /** What a validator has read in a body, and what it finds wrong there. */
 export interface Seen {
   faults: string[];
-  calls: { id: string; name: string; input: string }[];
+  calls: (Tool & { id: string; input: string })[];
   results: { id: string; text: string }[];
+  /** The tools that the model is offered, and those among them that a choice names. */
+  tools: Tool[];
+  chosen: Tool[];
+}
+
+/** A tool by its name, and that of its group where the wire format has groups. */
+export interface Tool {
+  name: string;
+  namespace?: string;
 }
 
 export type Json = Record<string, unknown>;
@@ -23,8 +32,32 @@ export function sheet(): Seen & { check(isRight: boolean, fault: string): void }
     faults,
     calls: [],
     results: [],
+    tools: [],
+    chosen: [],
     check: (isRight, fault) => void (isRight || faults.push(fault)),
   };
+}
+
+/** Notes a tool that is offered: its name has the form, and no other tool has it. */
+export function offer(seen: ReturnType<typeof sheet>, tool: Tool, form: RegExp): void {
+  const { name, namespace } = tool;
+  seen.check(form.test(name), `tools: name ${name}`);
+  seen.check(namespace === undefined || form.test(namespace), `tools: namespace ${namespace}`);
+  seen.check(!seen.tools.some((one) => isSameTool(one, tool)), `tools: ${namespace ?? ''} ${name} twice`);
+  seen.tools.push(tool);
+}
+
+/** Notes a tool that a choice names: it is offered. */
+export function choose(seen: ReturnType<typeof sheet>, tool: Tool): void {
+  seen.check(
+    seen.tools.some((one) => isSameTool(one, tool)),
+    `tool_choice: ${tool.namespace ?? ''} ${tool.name} is no tool`,
+  );
+  seen.chosen.push(tool);
+}
+
+function isSameTool(one: Tool, other: Tool): boolean {
+  return one.name === other.name && one.namespace === other.namespace;
 }
 
 /** The media types of pictures that the providers name in their documents. */

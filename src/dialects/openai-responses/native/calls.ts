@@ -35,12 +35,13 @@ export function nativeCalls(messages: readonly ChatMessage[], { callForms }: Nat
 
 function asForm(item: Loose, { kind, name, namespace }: CallForm): Loose {
   const { call_id: id } = item;
+  const group = namespace === undefined ? {} : { namespace };
   const read = readArguments(item.arguments);
   switch (kind) {
     case 'function':
-      return { ...item, name, ...(namespace === undefined ? {} : { namespace }) };
+      return { ...item, name, ...group };
     case 'custom':
-      return { type: 'custom_tool_call', call_id: id, name, input: inputOf(read, item.arguments) };
+      return { type: 'custom_tool_call', call_id: id, name, ...group, input: inputOf(read, item.arguments) };
     case 'local_shell':
       return { type: 'local_shell_call', id, call_id: id, status: 'completed', action: { ...read, type: 'exec' } };
     case 'tool_search':

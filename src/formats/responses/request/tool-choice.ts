@@ -1,4 +1,3 @@
-import type { CallForm } from '../../../call/native.ts';
 import type { NamedToolChoice, ToolChoice } from '../../../schema/chat/chat.ts';
 import {
   type AllowedTools,
@@ -43,13 +42,11 @@ function forced(name: string): NamedToolChoice {
 function convertAllowed({ mode, tools }: AllowedTools, names: Names, dropped: Dropped): ToolChoice {
   // Each once: a caller may name a group as often as it likes.
   const allowed = new Set<string>();
-  let members: ReadonlyMap<unknown, readonly string[]> | null = null;
   for (const tool of new Map(tools.map((tool) => [keyOf(tool), tool])).values()) {
     const name = chatNameOf(tool, names);
     if (name !== null) allowed.add(name);
     else if (tool.type === 'namespace') {
-      members ??= membersOf(names);
-      for (const member of members.get(tool.name) ?? []) allowed.add(member);
+      for (const member of names.offeredIn(tool.name)) allowed.add(member);
     } else dropped.note('tool_choice.tools[].', tool.type);
   }
   // The model may call no function.
@@ -59,25 +56,11 @@ function convertAllowed({ mode, tools }: AllowedTools, names: Names, dropped: Dr
 
 /** Returns the function that stands for a tool; null: none does. */
 function chatNameOf({ type, name, namespace }: NamedTool, names: Names): string | null {
-  if (type === 'local_shell' || type === 'tool_search') {
-    const form: CallForm = { kind: type, name: type };
-    return names.has(form) ? names.of(form) : null;
-  }
+  if (type === 'local_shell' || type === 'tool_search') return names.offered({ kind: type, name: type });
   if ((type !== 'function' && type !== 'custom') || typeof name !== 'string') return null;
-  return names.of(typeof namespace === 'string' ? { kind: type, name, namespace } : { kind: type, name });
+  return names.offered(typeof namespace === 'string' ? { kind: type, name, namespace } : { kind: type, name });
 }
 
 function keyOf({ type, name, namespace }: NamedTool): string {
   return `${type}\n${namespace ?? ''}\n${name}`;
-}
-
-/** Returns the functions of each namespace. */
-function membersOf({ forms }: Names): ReadonlyMap<unknown, readonly string[]> {
-  const members = new Map<unknown, string[]>();
-  for (const [chatName, { namespace }] of forms) {
-    const known = members.get(namespace);
-    if (known === undefined) members.set(namespace, [chatName]);
-    else known.push(chatName);
-  }
-  return members;
 }

@@ -8,32 +8,33 @@ const longest = 64;
 const suffixChars = 12;
 
 /**
- * Names the chat functions that stand for the tools of a Responses request. Each name is used once, and is the same in
+ * Names the chat functions that stand for the tools of a Responses request. Each name is used once. Who comes first
+ * keeps a name that several would have: tools that are named in the order of the conversation have the same names in
  * every turn.
  */
 export interface ToolNames {
   /** Keeps a name for the function that has it anyway. */
   reserve(name: string): void;
-  /** Returns the chat name of a tool; makes one for a tool that was not there yet. */
+  /** Names a tool that the model is offered. */
+  offer(form: CallForm): void;
+  /** Returns the chat name of a tool that was called; makes one for a tool that is not offered. */
   of(form: CallForm): string;
-  /** true: a tool has a name already. */
-  has(form: CallForm): boolean;
-  /** Names a tool. @returns null: it has a name already */
-  add(form: CallForm): string | null;
+  /** Returns the chat name of a tool that the model is offered; null: it is not. */
+  offered(form: CallForm): string | null;
+  /** Returns the chat names of the tools in a namespace that the model is offered. */
+  offeredIn(namespace: unknown): readonly string[];
   /** The forms in which calls come back, by chat name; without those that come back as they are. */
   readonly forms: ReadonlyMap<string, CallForm>;
 }
 
 export function toolNames(): ToolNames {
-  /**
-   * The names without namespaces, and those with. For calls and choices that leave the namespace out, the first of any
-   * namespace counts.
-   */
   const plain = namesByKind();
+  /** The first tool of any namespace that is offered: calls and choices may leave the namespace out. */
   const anywhere = namesByKind();
   const inNamespaces = new Map<string, NamesByKind>();
   const reserved = new Set<string>();
   const used = new Set<string>();
+  const offered = new Set<string>();
   const forms = new Map<string, CallForm>();
   let further = 0;
 
@@ -61,14 +62,14 @@ export function toolNames(): ToolNames {
     return names;
   }
 
-  function add(form: CallForm): string | null {
+  function nameOf(form: CallForm): string {
     const { kind, name, namespace } = form;
     const names = namesIn(namespace)[kind];
-    if (names.has(name)) return null;
+    const known = names.get(name);
+    if (known !== undefined) return known;
     const chatName = take(form);
     used.add(chatName);
     names.set(name, chatName);
-    if (!anywhere[kind].has(name)) anywhere[kind].set(name, chatName);
     if (kind !== 'function' || namespace !== undefined || chatName !== name) forms.set(chatName, form);
     return chatName;
   }
@@ -77,14 +78,27 @@ export function toolNames(): ToolNames {
     reserve(name) {
       if (validName.test(name)) reserved.add(name);
     },
+    offer(form) {
+      const { kind, name } = form;
+      const chatName = nameOf(form);
+      offered.add(chatName);
+      if (!anywhere[kind].has(name)) anywhere[kind].set(name, chatName);
+    },
     of(form) {
       const { kind, name, namespace } = form;
-      const known =
-        namesIn(namespace)[kind].get(name) ?? (namespace === undefined ? anywhere[kind].get(name) : undefined);
-      return known ?? (add(form) as string);
+      if (namespace !== undefined || plain[kind].has(name)) return nameOf(form);
+      return anywhere[kind].get(name) ?? nameOf(form);
     },
-    has: ({ kind, name, namespace }) => namesIn(namespace)[kind].has(name),
-    add,
+    offered({ kind, name, namespace }) {
+      const known = namesIn(namespace)[kind].get(name);
+      if (known !== undefined && offered.has(known)) return known;
+      return (namespace === undefined ? anywhere[kind].get(name) : undefined) ?? null;
+    },
+    offeredIn(namespace) {
+      const names = inNamespaces.get(namespace as string);
+      if (names === undefined) return [];
+      return Object.values(names).flatMap((ofKind) => [...ofKind.values()].filter((name) => offered.has(name)));
+    },
     forms,
   };
 }

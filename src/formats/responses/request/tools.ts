@@ -13,6 +13,7 @@ import {
 } from '../../../schema/responses/responses.ts';
 import type { Dropped } from './dropped.ts';
 import { type ToolNames, toolNames } from './tool-names.ts';
+import { calledIn } from './turn.ts';
 
 /** The tools of a Responses request, for both kinds of upstream. */
 export interface ConvertedTools {
@@ -37,17 +38,11 @@ export function convertTools(
 ): ConvertedTools {
   const given: Given[] = tools.map((tool) => ({ tool, holder: tool }));
   if (typeof input !== 'string') addFromItems(input, given);
-  const names = toolNames();
-  for (const { tool } of given) if (isKnownTool(tool) && tool.type === 'function') names.reserve(tool.name);
+  const names = namesOf(tools, input);
   const chat: ChatTool[] = [];
   const holders: (NativeObject | null)[] = [];
   const hosted: NativeObject[] = [];
-  const add = (form: CallForm, holder: NativeObject, make: (name: string) => FunctionTool): void => {
-    const name = names.add(form);
-    if (name === null) return;
-    chat.push(make(name));
-    holders.push(holder);
-  };
+  const made = new Set<string>();
   const serverTools = new Set<string>();
   for (const { tool, holder } of given) {
     if (isServerTool(tool.type)) {
@@ -59,16 +54,53 @@ export function convertTools(
     } else if (isHosted(tool)) {
       dropped.note('tools[].', tool.type);
       if (holder === tool) hosted.push(tool);
-    } else addTool(tool, holder, add);
+    } else
+      for (const { form, make } of callablesOf(tool)) {
+        const name = names.of(form);
+        if (made.has(name)) continue;
+        made.add(name);
+        chat.push(make(name));
+        holders.push(holder);
+      }
   }
   return { chat, holders, hosted, names };
 }
 
 function addFromItems(input: readonly InputItem[], given: Given[]): void {
-  for (const item of input) {
-    if (item.type !== 'additional_tools' && item.type !== 'tool_search_output') continue;
-    for (const tool of item.tools as readonly ResponsesTool[]) given.push({ tool, holder: item });
+  for (const item of input) for (const tool of toolsIn(item)) given.push({ tool, holder: item });
+}
+
+/** Returns the tools that an item brings in. */
+function toolsIn(item: InputItem): readonly ResponsesTool[] {
+  return item.type === 'additional_tools' || item.type === 'tool_search_output'
+    ? (item.tools as readonly ResponsesTool[])
+    : [];
+}
+
+/**
+ * Names all tools. Those of the request come first, in an order of their own, because a client may list them in another
+ * one in the next turn. Items follow as they stand: what was said before stays as it was.
+ */
+function namesOf(tools: readonly ResponsesTool[], input: string | readonly InputItem[]): ToolNames {
+  const names = toolNames();
+  const forms = formsOf(tools, names).map((form) => ({ form, key: keyOf(form) }));
+  for (const { form } of forms.sort((one, other) => (one.key < other.key ? -1 : 1))) names.offer(form);
+  for (const item of typeof input === 'string' ? [] : input) {
+    for (const form of formsOf(toolsIn(item), names)) names.offer(form);
+    const called = calledIn(item);
+    if (called !== null) names.of(called);
   }
+  return names;
+}
+
+/** Returns the forms of the tools that the client runs. Plain functions among them are sure to keep their names. */
+function formsOf(tools: readonly ResponsesTool[], names: ToolNames): CallForm[] {
+  for (const tool of tools) if (isKnownTool(tool) && tool.type === 'function') names.reserve(tool.name);
+  return tools.flatMap((tool) => (isHosted(tool) ? [] : callablesOf(tool).map(({ form }) => form)));
+}
+
+function keyOf({ kind, name, namespace }: CallForm): string {
+  return `${namespace ?? ''}\n${name}\n${kind}`;
 }
 
 /** Makes a server tool. The pipeline puts a function in its place, or refuses it. */
@@ -81,37 +113,42 @@ function isHosted(tool: ResponsesTool): boolean {
   return !isKnownTool(tool) || (tool.type === 'tool_search' && (tool as ToolSearchTool).execution !== 'client');
 }
 
-type Add = (form: CallForm, holder: NativeObject, make: (name: string) => FunctionTool) => void;
+/** A tool that the client runs. */
+interface Callable {
+  form: CallForm;
+  /** Makes the function that stands for it in a chat request. */
+  make(name: string): FunctionTool;
+}
 
-function addTool(tool: ResponsesTool, holder: NativeObject, add: Add): void {
+function callablesOf(tool: ResponsesTool): readonly Callable[] {
   switch (tool.type) {
     case 'function':
     case 'custom':
-      addCallable(tool as ResponsesFunction | CustomTool, undefined, holder, add);
-      break;
-    case 'namespace':
-      for (const member of (tool as NamespaceTool).tools)
-        addCallable(member, (tool as NamespaceTool).name, holder, add);
-      break;
+      return [callableOf(tool as ResponsesFunction | CustomTool)];
+    case 'namespace': {
+      const { name, tools } = tool as NamespaceTool;
+      return tools.map((member) => callableOf(member, name));
+    }
     case 'local_shell':
-      add({ kind: 'local_shell', name: 'local_shell' }, holder, shellFunction);
-      break;
+      return [{ form: { kind: 'local_shell', name: 'local_shell' }, make: shellFunction }];
     case 'tool_search':
-      add({ kind: 'tool_search', name: 'tool_search' }, holder, (name) => searchFunction(name, tool as ToolSearchTool));
+      return [
+        {
+          form: { kind: 'tool_search', name: 'tool_search' },
+          make: (name) => searchFunction(name, tool as ToolSearchTool),
+        },
+      ];
+    default:
+      return [];
   }
 }
 
-function addCallable(
-  tool: ResponsesFunction | CustomTool,
-  namespace: string | undefined,
-  holder: NativeObject,
-  add: Add,
-): void {
+function callableOf(tool: ResponsesFunction | CustomTool, namespace?: string): Callable {
   const { type: kind, name } = tool;
-  const form: CallForm = namespace === undefined ? { kind, name } : { kind, name, namespace };
-  add(form, holder, (chatName) =>
-    tool.type === 'function' ? asFunction(chatName, tool) : customFunction(chatName, tool),
-  );
+  return {
+    form: namespace === undefined ? { kind, name } : { kind, name, namespace },
+    make: (chatName) => (tool.type === 'function' ? asFunction(chatName, tool) : customFunction(chatName, tool)),
+  };
 }
 
 function asFunction(name: string, { description, parameters, strict, cache_control: mark }: ResponsesFunction) {

@@ -1,10 +1,11 @@
 import { isObject } from '../../../base/values.ts';
-import type { NativeObject } from '../../../call/native.ts';
+import type { CallForm, NativeObject } from '../../../call/native.ts';
 import type { AssistantMessage, ReasoningDetail, ToolCall } from '../../../schema/chat/chat.ts';
 import type {
   AssistantItem,
   CustomCallItem,
   FunctionCallItem,
+  InputItem,
   ReasoningItem,
   SearchCallItem,
   ShellCallItem,
@@ -87,11 +88,9 @@ export function assistantTurn(names: ToolNames, before: readonly NativeObject[])
       switch (item.type) {
         case 'function_call':
         case 'custom_tool_call': {
-          const { call_id: id, name, namespace } = item as FunctionCallItem | CustomCallItem;
-          const kind = item.type === 'function_call' ? 'function' : 'custom';
-          const chatName = names.of(namespace ? { kind, name, namespace } : { kind, name });
-          const text = kind === 'function' ? (item as FunctionCallItem).arguments : inputText(item as CustomCallItem);
-          addCall(id, chatName, text);
+          const called = item as FunctionCallItem | CustomCallItem;
+          const text = called.type === 'function_call' ? called.arguments : inputText(called);
+          addCall(called.call_id, names.of(formOf(called)), text);
           break;
         }
         case 'local_shell_call': {
@@ -131,6 +130,18 @@ export function assistantTurn(names: ToolNames, before: readonly NativeObject[])
 /** true: a thought names the texts that came before it. They were one text of one response, and count without a gap. */
 function countsText(detail: ReasoningDetail): boolean {
   return Array.isArray((detail as { text_lengths?: unknown }).text_lengths);
+}
+
+/** Returns the form of the tool that an item calls by a name of the client's; null: it calls none. */
+export function calledIn(item: InputItem): CallForm | null {
+  return item.type === 'function_call' || item.type === 'custom_tool_call'
+    ? formOf(item as FunctionCallItem | CustomCallItem)
+    : null;
+}
+
+function formOf({ type, name, namespace }: FunctionCallItem | CustomCallItem): CallForm {
+  const kind = type === 'function_call' ? 'function' : 'custom';
+  return namespace ? { kind, name, namespace } : { kind, name };
 }
 
 function inputText({ input }: CustomCallItem): string {

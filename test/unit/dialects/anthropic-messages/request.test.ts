@@ -133,6 +133,8 @@ describe('tools', () => {
     });
     const { payload } = encode({ tools: [lookTool, weather], tool_choice: choice('required') });
     expect((payload.tools as { name: string }[]).map(({ name }) => name)).toEqual(['look']);
+    const flat = { type: 'allowed_tools', mode: 'required', tools: [{ type: 'function', name: 'look' }] };
+    expect(encode({ tools: [lookTool, weather], tool_choice: flat }).payload).toEqual(payload);
     expect(payload.tool_choice).toEqual({ type: 'any' });
     expect(encode({ tools: [lookTool, weather], tool_choice: choice('auto') }).payload).not.toHaveProperty(
       'tool_choice',

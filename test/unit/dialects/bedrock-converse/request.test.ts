@@ -233,6 +233,26 @@ describe('tools', () => {
     { role: 'user', content: 'Thanks' },
   ];
 
+  it.each(['auto', 'required'])('are limited to those that a choice allows: %s', (mode) => {
+    const allowed = { mode, tools: [{ type: 'function', function: { name: 'look' } }] };
+    for (const choice of [
+      { type: 'allowed_tools', allowed_tools: allowed },
+      { type: 'allowed_tools', ...allowed },
+    ]) {
+      const { payload } = encode({
+        messages: [ask],
+        tools: [tool('other'), tool('look')],
+        tool_choice: choice as never,
+      });
+      const { tools, toolChoice } = payload.toolConfig as {
+        tools: { toolSpec: { name: string } }[];
+        toolChoice: unknown;
+      };
+      expect(tools.map(({ toolSpec }) => toolSpec.name)).toEqual(['look']);
+      expect(toolChoice).toEqual(mode === 'auto' ? undefined : { any: {} });
+    }
+  });
+
   it.each([
     ['of which none may be called', { tools: [tool('look')], tool_choice: 'none' as const }],
     ['that are not there any more', {}],

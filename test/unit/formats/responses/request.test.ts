@@ -354,7 +354,7 @@ describe('tools', () => {
     expect(names[1]).toBe('a__b');
     expect(names[3]).toBe('local_shell');
     expect(new Set(names).size).toBe(4);
-    expect([...native.callForms.keys()]).toEqual([names[0], names[2]]);
+    expect([...native.callForms.keys()].sort()).toEqual([names[0], names[2]].sort());
   });
   it('that items bring in are functions too, and go upstream with their items', () => {
     const additional = { type: 'additional_tools', role: 'developer', tools: [fn('f'), { type: 'web_search' }] };
