@@ -149,6 +149,13 @@ const tried: Tried[] = [
     sent: { tool_choice: 'auto' },
   },
   {
+    row: 'Claude 3.7 to 4.6, where they think: no forced tools',
+    model: 'claude-opus-4-6',
+    ask: { temperature: 0.2, top_p: 0.97, reasoning_effort: 'high', ...forced },
+    dropped: ['temperature', 'tool_choice'],
+    sent: { top_p: 0.97, tool_choice: 'auto' },
+  },
+  {
     row: 'Claude 3.7 to 4.6, where they think',
     model: 'claude-sonnet-4',
     ask: { temperature: 1, reasoning_effort: 'high' },

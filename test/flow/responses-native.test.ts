@@ -150,8 +150,9 @@ describe('a coding agent behind an upstream that speaks Responses', () => {
     models: [{ slug: 'acme/m', endpoints: [{ provider: 'openai', model: 'gpt-5', pricing }] }],
   };
   const headers = { authorization: `Bearer ${testKey}` };
+  const whole = { type: 'object', properties: {} };
   const input = [
-    { type: 'additional_tools', role: 'developer', tools: [{ type: 'function', name: 'g', parameters: {} }] },
+    { type: 'additional_tools', role: 'developer', tools: [{ type: 'function', name: 'g', parameters: whole }] },
     { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'Be brief.' }] },
     { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Look.' }] },
     { type: 'reasoning', id: 'rs_1', summary: [], content: null, encrypted_content: 'gAAA' },
@@ -167,7 +168,12 @@ describe('a coding agent behind an upstream that speaks Responses', () => {
       description: 'Patches.',
       format: { type: 'grammar', syntax: 'lark', definition: 'x' },
     },
-    { type: 'namespace', name: 'n', description: 'A group.', tools: [{ type: 'function', name: 'a', parameters: {} }] },
+    {
+      type: 'namespace',
+      name: 'n',
+      description: 'A group.',
+      tools: [{ type: 'function', name: 'a', parameters: whole }],
+    },
     { type: 'local_shell' },
     { type: 'web_search', external_web_access: true },
   ];

@@ -1,4 +1,5 @@
 import { claudeName } from '../../dialects/shared/claude-name.ts';
+import { claudeSampling, firstThinking } from '../../dialects/shared/sampling/claude.ts';
 import type { ModelFact } from './fact.ts';
 
 const asOf = '2026-11-27';
@@ -29,28 +30,16 @@ export const anthropicFacts: readonly ModelFact[] = [
     asOf,
     source: 'https://platform.claude.com/docs/en/api/messages/create',
   },
+  // The dialects of Anthropic and of Bedrock read the same rows, with the rest of what they know of a request.
+  ...claudeSampling
+    .filter(({ at }) => at === undefined)
+    .map(({ from, to, at: _, ...row }) => ({ ...row, isOf: claude((version) => version >= from && version < to) })),
   {
-    name: 'Claude 4.1 to 4.6: temperature or top_p',
-    isOf: claude((version) => version >= 401 && version < 407),
-    oneOfSampling: true,
-    asOf,
-    source: migration,
-  },
-  {
-    name: 'Claude 3.7 to 4.6, where they think',
-    isOf: claude((version) => version >= 307 && version < 407),
-    refusesThinking: ['temperature', 'top_p', 'top_k'],
-    takes: { temperature: [1, 1], top_p: [0.95, 1] },
+    name: 'Claude 3.7 to 4.6, where they think: no forced tools',
+    isOf: claude((version) => version >= firstThinking && version < 407),
     noForcedTools: 'thinking',
     asOf,
     source: thinking,
-  },
-  {
-    name: 'Claude 4.7 and later: no sampling',
-    isOf: claude((version) => version >= 407),
-    refuses: ['temperature', 'top_p', 'top_k'],
-    asOf,
-    source: migration,
   },
   {
     name: 'Claude 5.5 and later: no forced tools',

@@ -1,29 +1,11 @@
+import type { RefusalRules } from '../../dialects/shared/sampling/rules.ts';
 import type { ReasoningEffort } from '../../schema/chat/chat.ts';
-
-/** A request field that some models refuse. `reasoning` stands for both fields that say how much to reason. */
-export type RefusedField =
-  | 'temperature'
-  | 'top_p'
-  | 'top_k'
-  | 'min_p'
-  | 'top_a'
-  | 'frequency_penalty'
-  | 'presence_penalty'
-  | 'repetition_penalty'
-  | 'logit_bias'
-  | 'logprobs'
-  | 'top_logprobs'
-  | 'seed'
-  | 'n'
-  | 'stop'
-  | 'parallel_tool_calls'
-  | 'reasoning';
 
 /**
  * A fact of a model: what it takes and refuses, whoever serves it and in whichever dialect. One row of a table; a model
  * may have several.
  */
-export interface ModelFact {
+export interface ModelFact extends RefusalRules {
   /** The name of the row. */
   name: string;
   /**
@@ -33,16 +15,8 @@ export interface ModelFact {
   isOf(model: string): boolean;
   /** Slugs of the only providers for which the row holds, as of models that others serve with other rules. */
   at?: readonly string[];
-  /** Fields that are never sent. */
-  refuses?: readonly RefusedField[];
-  /** Fields that are not sent where the model thinks. */
-  refusesThinking?: readonly RefusedField[];
   /** The time when it thinks: always, unless the request says no, or only if the request asks. Default: only if it asks. */
   thinks?: 'always' | 'unless_off' | 'if_asked';
-  /** Values that are taken of a field that is refused otherwise: from the first to the second. */
-  takes?: Readonly<Partial<Record<RefusedField, readonly [number, number]>>>;
-  /** true: of `temperature` and `top_p`, only one. */
-  oneOfSampling?: true;
   /** The time when it cannot be made to call a tool. */
   noForcedTools?: 'always' | 'thinking';
   /** The efforts that it knows, from the least. The nearest that is no less than what is asked for is sent. */

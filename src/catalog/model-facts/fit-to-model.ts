@@ -1,8 +1,8 @@
 import type { Loose } from '../../base/values.ts';
 import { reasoningAmount } from '../../dialects/shared/reasoning-request.ts';
+import { refusedFields } from '../../dialects/shared/sampling/rules.ts';
 import { unsupported } from '../../dialects/shared/unsupported.ts';
 import type { ChatRequest, ReasoningEffort } from '../../schema/chat/chat.ts';
-import type { RefusedField } from './fact.ts';
 import type { KnownFacts } from './find.ts';
 
 /** A request as its model takes it, and the fields that were left out. */
@@ -60,18 +60,15 @@ export function fitToModel(request: ChatRequest, facts: KnownFacts, dialect: str
   };
 
   const thinks = thinksFor(request, facts);
-  for (const name of facts.refuses ?? none) {
+  const plansThinking = planThinking.includes(dialect);
+  const rules = plansThinking ? { refuses: facts.refuses ?? [] } : facts;
+  for (const name of refusedFields(request, rules, thinks)) {
     if (name !== 'reasoning') leaveOut(name);
     else for (const field of ['reasoning', 'reasoning_effort']) leaveOut(field);
   }
-  if (thinks && !planThinking.includes(dialect))
-    for (const name of facts.refusesThinking ?? none)
-      if (!isTaken(name as RefusedField, request, facts)) leaveOut(name);
-  if (facts.oneOfSampling === true && isSet(request.temperature) && isSet(request.top_p)) leaveOut('top_p');
   if (
     isForced(request.tool_choice) &&
-    (facts.noForcedTools === 'always' ||
-      (facts.noForcedTools === 'thinking' && thinks && !planThinking.includes(dialect)))
+    (facts.noForcedTools === 'always' || (facts.noForcedTools === 'thinking' && thinks && !plansThinking))
   ) {
     set('tool_choice', 'auto');
     drop('tool_choice');
@@ -110,12 +107,6 @@ function thinksFor(request: ChatRequest, { thinks = 'if_asked' }: KnownFacts): b
   const amount = reasoningAmount(request);
   if (amount === null) return thinks === 'unless_off';
   return !('effort' in amount) || amount.effort !== 'none';
-}
-
-function isTaken(name: RefusedField, request: ChatRequest, { takes }: KnownFacts): boolean {
-  const range = takes?.[name];
-  const value = request[name];
-  return range !== undefined && typeof value === 'number' && value >= range[0] && value <= range[1];
 }
 
 /** Tells whether a tool has to be called. */

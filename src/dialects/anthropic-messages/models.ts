@@ -1,5 +1,7 @@
 import type { StructuredOutput } from '../dialect.ts';
 import { claudeName } from '../shared/claude-name.ts';
+import { firstThinking, samplingOfClaude } from '../shared/sampling/claude.ts';
+import type { RefusalRules } from '../shared/sampling/rules.ts';
 import { bindsThoughts } from '../shared/thought-bindings.ts';
 import type { MessagesQuirks } from './quirks.ts';
 
@@ -18,8 +20,8 @@ export interface ModelTraits {
   hidesThoughts: boolean;
   /** The efforts that it knows. */
   efforts: readonly Effort[];
-  /** The fields `temperature`, `top_p` and `top_k` that it takes: all, either `temperature` or `top_p`, none. */
-  sampling: 'all' | 'one' | 'none';
+  /** The fields for sampling that it refuses. */
+  sampling: RefusalRules;
   /** true: it can be made to call a tool. */
   forcedTools: boolean;
   /** The way in which it is asked for output of a schema. */
@@ -51,9 +53,12 @@ export function traitsOf(upstreamModel: string, quirks: MessagesQuirks): ModelTr
   const isGuarded = quirks.host === 'vertex' && traits.structuredOutput === 'native' && traits.forcedTools;
   const thinking = quirks.thinking ?? traits.thinking;
   const isSteered = thinking === 'adaptive' || thinking === 'either';
+  // A model that the operator says thinks is held to the rules of one that does.
+  const version = Math.max(name?.version ?? 0, thinking === 'none' ? 0 : firstThinking);
   return {
     ...traits,
     thinking,
+    sampling: samplingOfClaude(version),
     efforts: isSteered && traits.efforts.length === 0 ? ['low', 'medium', 'high'] : traits.efforts,
     structuredOutput: quirks.structuredOutput ?? (isGuarded ? 'tool' : traits.structuredOutput),
     strictTools: traits.strictTools && !isGuarded,
@@ -62,24 +67,25 @@ export function traitsOf(upstreamModel: string, quirks: MessagesQuirks): ModelTr
   };
 }
 
-const plainest: ModelTraits = {
+/** Traits that the name alone tells. */
+type NamedTraits = Omit<ModelTraits, 'bindsThoughts' | 'sampling'>;
+
+const plainest: NamedTraits = {
   thinking: 'budget',
   canStopThinking: true,
   thinksBetweenTools: false,
   hidesThoughts: false,
   efforts: [],
-  sampling: 'all',
   forcedTools: true,
   structuredOutput: 'tool',
   strictTools: false,
   laterInstructions: false,
   searchesWeb: false,
-  bindsThoughts: false,
   prefill: true,
   maxTokens: 8_192,
 };
 
-function claudeTraits(family: string, version: number): Omit<ModelTraits, 'bindsThoughts'> {
+function claudeTraits(family: string, version: number): NamedTraits {
   const isLargest = family === 'fable' || family === 'mythos';
   const isLate = version >= 505 && family !== 'haiku';
   return {
@@ -88,7 +94,6 @@ function claudeTraits(family: string, version: number): Omit<ModelTraits, 'binds
     thinksBetweenTools: family === 'sonnet' && version >= 505,
     hidesThoughts: version >= 407,
     efforts: effortsOf(family, version),
-    sampling: version < 401 ? 'all' : version < 407 ? 'one' : 'none',
     forcedTools: !isLate && !(isLargest && version > 500),
     structuredOutput: version < 401 ? 'tool' : 'native',
     strictTools: version >= 401,

@@ -1,6 +1,7 @@
 import type { Loose } from '../../base/values.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import { gatewayFields } from '../shared/gateway-fields.ts';
+import { refusedFields } from '../shared/sampling/rules.ts';
 import type { Encoding } from './encoding.ts';
 
 /** Returns the request without the fields that the provider refuses by its quirks. */
@@ -27,24 +28,18 @@ export function encodeSettings(request: ChatRequest, payload: Loose, thinking: L
   encodeTier(request, payload, encoding);
 }
 
-/** The least `top_p` of a model that thinks. Such a model samples at its own temperature. */
-const leastThinkingTopP = 0.95;
+const sampling = ['temperature', 'top_p', 'top_k'] as const;
 
-/** @see https://platform.claude.com/docs/en/build-with-claude/extended-thinking "Feature compatibility" */
 function encodeSampling(request: ChatRequest, payload: Loose, thinks: boolean, { traits, dropped }: Encoding): void {
-  const { temperature, top_p: topP, top_k: topK } = request;
-  const isFree = traits.sampling !== 'none';
-  const put = (name: 'temperature' | 'top_p' | 'top_k', value: number | null | undefined, isTaken: boolean) => {
-    if (value === null || value === undefined) return;
-    if (isTaken) payload[name] = value;
-    else dropped.add(name);
-  };
+  const { temperature, top_p, top_k } = request;
   // Anthropic's scale ends at 1, that of chat completions at 2.
-  const heat = isSet(temperature) ? Math.min(temperature as number, 1) : temperature;
-  put('temperature', heat, isFree && (!thinks || heat === 1));
-  const isSecond = traits.sampling === 'one' && payload.temperature !== undefined;
-  put('top_p', topP, isFree && !isSecond && (!thinks || (topP ?? 0) >= leastThinkingTopP));
-  put('top_k', topK, isFree && !thinks);
+  const asked = { temperature: isSet(temperature) ? Math.min(temperature as number, 1) : temperature, top_p, top_k };
+  const refused = refusedFields(asked as Partial<ChatRequest>, traits.sampling, thinks);
+  for (const name of sampling) {
+    if (!isSet(asked[name])) continue;
+    if (refused.includes(name)) dropped.add(name);
+    else payload[name] = asked[name];
+  }
 }
 
 function encodeStop({ stop }: ChatRequest, payload: Loose): void {

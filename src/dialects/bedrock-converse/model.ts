@@ -1,3 +1,6 @@
+import { claudeName } from '../shared/claude-name.ts';
+import { firstThinking, samplingOfClaude } from '../shared/sampling/claude.ts';
+import type { RefusalRules } from '../shared/sampling/rules.ts';
 import { bindsThoughts } from '../shared/thought-bindings.ts';
 
 /** Authors of models that take different features, as model ids name them; Claude by its versions. */
@@ -52,10 +55,8 @@ export interface ModelTraits {
   forcedTools: boolean | null;
   /** The field for one tool call at a time. */
   serialTools: boolean;
-  /** Request fields for sampling that it refuses. */
-  refuses: readonly ('temperature' | 'top_p' | 'stop')[];
-  /** true: it takes only one of `temperature` and `top_p`. */
-  oneOfTemperature: boolean;
+  /** The fields for sampling that it refuses. */
+  sampling: RefusalRules;
   /** The place where it takes `top_k`. */
   topK: 'top_k' | 'inferenceConfig.topK' | null;
   /** true: it continues an assistant message at the end of the conversation. */
@@ -77,8 +78,7 @@ const plain: ModelTraits = {
   nativeOutput: false,
   forcedTools: null,
   serialTools: false,
-  refuses: [],
-  oneOfTemperature: false,
+  sampling: { refusesThinking: ['temperature', 'top_p', 'top_k'] },
   topK: null,
   prefill: true,
   bindsThoughts: false,
@@ -94,12 +94,10 @@ const claude: ModelTraits = {
   serialTools: true,
   topK: 'top_k',
 };
-const adaptive: ModelTraits = { ...claude, reasoning: 'adaptive', longCaching: true, oneOfTemperature: true };
+const adaptive: ModelTraits = { ...claude, reasoning: 'adaptive', longCaching: true };
 const newest: ModelTraits = {
   ...adaptive,
   hasXhigh: true,
-  refuses: ['temperature', 'top_p'],
-  topK: null,
   prefill: false,
 };
 
@@ -109,11 +107,11 @@ const newest: ModelTraits = {
 const thinker: ModelTraits = { ...plain, replay: 'plain' };
 
 const traits: Readonly<Record<Family, ModelTraits>> = {
-  'claude-3': { ...claude, caching: null },
-  'claude-4': { ...claude, reasoning: 'budget' },
-  'claude-4.6': { ...adaptive, nativeOutput: true, prefill: false },
-  'claude-4.7': newest,
-  'claude-5.5': { ...newest, alwaysReasons: true, forcedTools: false },
+  'claude-3': { ...claude, caching: null, sampling: sampledAt(300) },
+  'claude-4': { ...claude, reasoning: 'budget', sampling: sampledAt(400) },
+  'claude-4.6': { ...adaptive, nativeOutput: true, prefill: false, sampling: sampledAt(406) },
+  'claude-4.7': { ...newest, sampling: sampledAt(407) },
+  'claude-5.5': { ...newest, alwaysReasons: true, forcedTools: false, sampling: sampledAt(505) },
   nova: { ...plain, caching: 'messages', forcedTools: true, topK: 'inferenceConfig.topK' },
   'nova-2': {
     ...plain,
@@ -123,14 +121,14 @@ const traits: Readonly<Record<Family, ModelTraits>> = {
     forcedTools: true,
     topK: 'inferenceConfig.topK',
   },
-  openai: { ...plain, reasoning: 'reasoning', refuses: ['temperature', 'top_p', 'stop'], hasXhigh: true },
+  openai: { ...plain, reasoning: 'reasoning', sampling: { refuses: ['temperature', 'top_p', 'stop'] }, hasXhigh: true },
   // Reasoning of gpt-oss that is sent back turns up in the next response.
   'gpt-oss': {
     ...plain,
     reasoning: 'reasoning_effort',
     alwaysReasons: true,
     nativeOutput: true,
-    refuses: ['stop'],
+    sampling: { ...plain.sampling, refuses: ['stop'] },
   },
   mistral: { ...plain, forcedTools: true, topK: 'top_k', shortToolIds: true },
   qwen: { ...thinker, reasoning: 'reasoning_config', nativeOutput: true },
@@ -180,7 +178,12 @@ export function traitsOf(upstreamModel: string, otherwise: Family | undefined): 
   const id = upstreamModel.toLowerCase();
   const family = familyIn(id) ?? otherwise;
   if (family === undefined) return unknown;
-  const known = { ...traits[family], bindsThoughts: bindsIts(id, family) };
+  const named = claudeName(id);
+  const known = {
+    ...traits[family],
+    ...(named === null ? {} : { sampling: sampledAt(named.version) }),
+    bindsThoughts: bindsIts(id, family),
+  };
   if (family === 'claude-3') return /claude-3-5/.test(id) ? { ...known, caching: 'everywhere' } : known;
   if (family === 'claude-4') return { ...known, ...traitsOfClaude4(id) };
   return keepToSchema.test(id) ? { ...known, nativeOutput: true } : known;
@@ -193,9 +196,13 @@ function bindsIts(id: string, family: Family): boolean {
 
 /** Returns the features of Claude 4. Between 4 and 4.6, Claude learnt to keep to a schema and to cache for an hour. */
 function traitsOfClaude4(id: string): Partial<ModelTraits> {
-  if (/claude-(?:opus|sonnet|haiku)-4-5/.test(id))
-    return { longCaching: true, nativeOutput: true, oneOfTemperature: true };
-  return /claude-opus-4-1/.test(id) ? { oneOfTemperature: true } : {};
+  if (/claude-(?:opus|sonnet|haiku)-4-5/.test(id)) return { longCaching: true, nativeOutput: true };
+  return {};
+}
+
+/** The rules of a Claude, by its version. */
+function sampledAt(version: number): RefusalRules {
+  return samplingOfClaude(version, 'bedrock');
 }
 
 function familyIn(id: string): Family | null {
@@ -203,15 +210,12 @@ function familyIn(id: string): Family | null {
   return authors.find(([pattern]) => pattern.test(id))?.[1] ?? null;
 }
 
-/** Returns the family of a Claude. The version stands behind the name since 4, and before it in 3. */
+/** Returns the family of a Claude. */
 function claudeFamily(id: string): Family {
-  const found = /claude-[a-z]+-(\d)(?:[-.](\d)(?!\d))?/.exec(id) ?? /claude-v?(\d)(?:[-.](\d)(?!\d))?/.exec(id);
-  // A name without a number belongs to one of the oldest models, or to one that is newer than the known ones.
-  if (found === null) return id.includes('claude-instant') ? 'claude-3' : 'claude-5.5';
-  const version = Number(found[1]) * 10 + Number(found[2] ?? 0);
-  if (version < 37) return 'claude-3';
-  if (version < 46) return 'claude-4';
-  if (version < 47) return 'claude-4.6';
+  const { family, version } = claudeName(id) ?? { family: '', version: Number.POSITIVE_INFINITY };
+  if (version < firstThinking) return 'claude-3';
+  if (version < 406) return 'claude-4';
+  if (version < 407) return 'claude-4.6';
   // Fable has reasoned in each response from its first version on.
-  return version < 55 && !id.includes('fable') ? 'claude-4.7' : 'claude-5.5';
+  return version < 505 && family !== 'fable' ? 'claude-4.7' : 'claude-5.5';
 }

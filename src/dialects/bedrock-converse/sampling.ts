@@ -1,5 +1,6 @@
 import type { Loose } from '../../base/values.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
+import { type RefusedField, refusedFields } from '../shared/sampling/rules.ts';
 import type { ModelTraits } from './model.ts';
 import type { ReasoningPlan } from './reasoning.ts';
 
@@ -26,17 +27,19 @@ export function encodeSampling(
   dropped: Set<string>,
 ): Sampling {
   const isFixed = thinks || isUnbounded;
-  const takes = (name: 'temperature' | 'top_p' | 'stop') =>
-    !traits.refuses.includes(name) && !(isFixed && name !== 'stop');
+  const { temperature, top_p: topP, top_k: topK } = request;
+  const heat = isNumber(temperature) ? Math.min(temperature, highestTemperature) : null;
+  const asked = { temperature: heat, top_p: topP, top_k: topK, stop: request.stop } as Partial<ChatRequest>;
+  const refused = refusedFields(asked, traits.sampling, isFixed);
+  const takes = (name: RefusedField) => !refused.includes(name);
   const config: Loose = {};
   if (maxTokens !== null) config.maxTokens = maxTokens;
-  const { temperature, top_p: topP, top_k: topK } = request;
   if (isNumber(temperature)) {
-    if (takes('temperature')) config.temperature = Math.min(temperature, highestTemperature);
+    if (takes('temperature')) config.temperature = heat;
     if (config.temperature !== temperature) dropped.add('temperature');
   }
   if (isNumber(topP)) {
-    if (takes('top_p') && !(traits.oneOfTemperature && config.temperature !== undefined)) config.topP = topP;
+    if (takes('top_p')) config.topP = topP;
     else dropped.add('top_p');
   }
   const stop = typeof request.stop === 'string' ? [request.stop] : (request.stop ?? []);
@@ -45,7 +48,7 @@ export function encodeSampling(
     else dropped.add('stop');
   }
   if (!isNumber(topK)) return { inferenceConfig: config, fields: {} };
-  if (traits.topK === null || isFixed) dropped.add('top_k');
+  if (traits.topK === null || !takes('top_k')) dropped.add('top_k');
   else return { inferenceConfig: config, fields: topKFields(topK, traits.topK) };
   return { inferenceConfig: config, fields: {} };
 }

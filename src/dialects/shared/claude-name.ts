@@ -7,6 +7,12 @@ const newest = 9999;
  */
 const namePattern = /claude-(?:([a-z]+)-)?(?:(\d{1,2})(?:[-.](\d{1,2}))?(?!\d))?/;
 
+/**
+ * The form of the oldest names: `claude-v2`, `claude-instant-v1`. Behind a newer name, `v1` is the revision of a host, as
+ * in `claude-opus-4-1-v1:0`.
+ */
+const oldestPattern = /claude-(?:(instant)-)?v(\d)(?!\d)/;
+
 /** The facts in the name of a Claude. */
 export interface ClaudeName {
   /** The family, such as `opus`; '': the name has none. */
@@ -17,7 +23,8 @@ export interface ClaudeName {
 
 /** Reads the name of a model; other hosts put something before or behind it. null: it is no Claude. */
 export function claudeName(upstreamModel: string): ClaudeName | null {
-  const match = namePattern.exec(upstreamModel.toLowerCase());
+  const name = upstreamModel.toLowerCase();
+  const match = oldestPattern.exec(name) ?? namePattern.exec(name);
   if (match === null) return null;
   const [, family = '', major, minor] = match;
   return { family, version: major === undefined ? newest : Number(major) * 100 + Number(minor ?? 0) };
