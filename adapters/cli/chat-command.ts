@@ -1,10 +1,16 @@
 import type { GatewayOptions } from '../../src/index.ts';
-import { CliError, type Env } from './config.ts';
+import { baseUrlOf, errorOf, keyOf, reasonOf, runningUrl } from './address.ts';
+import { CliError, defaultOptions, loadConfig, UsageError } from './config.ts';
+import { missingKeyFor, sandboxHint } from './missing-key.ts';
+import { openGateway } from './open-gateway.ts';
 import type { Terminal } from './terminal.ts';
+import { showWaiting } from './waiting.ts';
 
 export interface ChatFlags {
   model?: string;
+  config?: string;
   url?: string;
+  key?: string;
 }
 
 /** Sends a request to a gateway in this process, or to one that is already running. */
@@ -12,67 +18,74 @@ type Ask = (request: Request) => Promise<Response>;
 
 /**
  * Sends one message and prints the response as it arrives.
- * @param ask  the gateway within this process; not used where a flag names another
  * @throws CliError for an error of the gateway, and for a response that broke off
  */
-export async function chat(
+export async function chat(terminal: Terminal, message: string | undefined, flags: ChatFlags): Promise<void> {
+  if (!message) throw new UsageError('Expected a message: model-gateway chat "Hello"');
+  const url = runningUrl(terminal.env, flags);
+  if (url !== undefined) {
+    const base = baseUrlOf(url);
+    const authorization = `Bearer ${keyOf(terminal.env, flags.key)}`;
+    await send(terminal, message, flags.model ?? 'sandbox/lorem', base, { authorization }, fetch);
+    return;
+  }
+  const given = flags.config === undefined ? defaultOptions(terminal.env) : await loadConfig(flags.config);
+  const model = flags.model ?? defaultModel(given);
+  const missing = missingKeyFor(model, given);
+  if (missing !== null) throw new CliError(missing);
+  const hint = flags.model === undefined && flags.config === undefined ? sandboxHint(given) : null;
+  if (hint !== null) terminal.printError(`${hint}\n`);
+  // Nobody else asks, and nothing is kept.
+  const { apiKeys: _, store: _store, ...options } = given;
+  const gateway = openGateway({ ...options, basePath: '/v1', authenticate: 'host' });
+  try {
+    const { fetch: ask } = gateway.as({ permissions: ['inference'] });
+    await send(terminal, message, model, 'http://model-gateway/v1', {}, ask);
+  } finally {
+    await gateway.close();
+  }
+}
+
+async function send(
   terminal: Terminal,
-  message: string | undefined,
-  flags: ChatFlags,
-  options: GatewayOptions,
+  message: string,
+  model: string,
+  url: string,
+  headers: Record<string, string>,
   ask: Ask,
 ): Promise<void> {
-  if (!message) throw new CliError('Expected a message: model-gateway chat "Hello"');
-  const model = flags.model ?? defaultModel(options);
   const client = new AbortController();
   terminal.onStop(() => client.abort());
-  const url = flags.url === undefined ? 'http://model-gateway/v1' : baseUrlOf(flags.url);
   const request = new Request(`${url}/chat/completions`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...(flags.url === undefined ? {} : keyHeader(terminal.env)) },
+    headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify({ model, stream: true, messages: [{ role: 'user', content: message }] }),
     signal: client.signal,
   });
   terminal.printError(`${model}:\n`);
+  const waiting = showWaiting(terminal, 'Waiting for the first words');
   try {
-    const response = await (flags.url === undefined ? ask(request) : fetch(request));
+    const response = await ask(request);
     if (!response.ok) throw new CliError(await errorOf(response));
-    for await (const text of textsOf(response)) terminal.print(text);
+    for await (const text of textsOf(response)) {
+      waiting.end();
+      terminal.print(text);
+    }
     terminal.print('\n');
   } catch (error) {
     // The user who has stopped the command knows why it ends.
     if (client.signal.aborted) return;
     if (error instanceof CliError) throw error;
-    throw new CliError(
-      `No response from ${flags.url ?? 'the gateway'}: ${error instanceof Error ? error.message : error}`,
-    );
+    throw new CliError(`No response from ${url}: ${reasonOf(error)}`);
+  } finally {
+    waiting.end();
   }
 }
 
 function defaultModel({ defaultModel: named, models, providers = {} }: GatewayOptions): string {
   const first = named ?? models?.[0]?.slug ?? ('sandbox' in providers ? 'sandbox/lorem' : null);
   if (first !== null) return first;
-  throw new CliError('Name a model: model-gateway chat --model author/model "Hello"');
-}
-
-function baseUrlOf(url: string): string {
-  if (/^https?:\/\//.test(url)) return url.replace(/(?<!\/)\/+$/, '');
-  throw new CliError(`Expected an address such as http://127.0.0.1:8787/v1 for url, not ${JSON.stringify(url)}`);
-}
-
-function keyHeader({ GATEWAY_API_KEY: key }: Env): Record<string, string> {
-  if (key) return { authorization: `Bearer ${key}` };
-  throw new CliError('Set GATEWAY_API_KEY to a key of the gateway that --url names');
-}
-
-async function errorOf(response: Response): Promise<string> {
-  const text = await response.text();
-  try {
-    const { message } = JSON.parse(text).error;
-    return `${response.status}: ${message}`;
-  } catch {
-    return `${response.status}: ${text.slice(0, 200)}`;
-  }
+  throw new UsageError('Name a model: model-gateway chat --model author/model "Hello"');
 }
 
 /** @throws CliError where the stream reports an error, or breaks off */

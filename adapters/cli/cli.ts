@@ -5,6 +5,7 @@ import process from 'node:process';
 import { createInterface } from 'node:readline';
 import { setFlagsFromString } from 'node:v8';
 import { runCommand } from './command.ts';
+import { onOrphaned } from './orphaned.ts';
 import { forkWorker, supervised } from './worker-process.ts';
 
 // Variables that are set already keep their values.
@@ -13,6 +14,13 @@ if (existsSync('.env')) process.loadEnvFile('.env');
 // docs/performance.md, "A process of its own". It has to be set before V8 compiles what is often used.
 setFlagsFromString('--no-allocation-site-pretenuring');
 
+// Whoever reads the output may have seen enough, as `| head` has.
+process.stdout.on('error', ({ code: reason }: NodeJS.ErrnoException) => {
+  if (reason !== 'EPIPE') throw new Error('The output cannot be written');
+  process.exit(0);
+});
+
+const worker = supervised();
 let lines: AsyncIterator<string> | null = null;
 
 const code = await runCommand({
@@ -21,6 +29,7 @@ const code = await runCommand({
   env: process.env,
   print: (text) => void process.stdout.write(text),
   printError: (text) => void process.stderr.write(text),
+  isWatched: process.stderr.isTTY === true,
   async ask(question) {
     process.stdout.write(question);
     // One for all questions: it may have read further lines.
@@ -30,6 +39,8 @@ const code = await runCommand({
   },
   onStop(callback) {
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, callback);
+    // A worker belongs to its supervisor, which tells it.
+    if (worker === null) onOrphaned(process.env, callback);
   },
   onReload: (callback) => void process.on('SIGHUP', callback),
   nowMs: () => performance.now(),
@@ -39,6 +50,6 @@ const code = await runCommand({
   },
   cores: availableParallelism(),
   fork: forkWorker,
-  supervised: supervised(),
+  supervised: worker,
 });
 process.exit(code);

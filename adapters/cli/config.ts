@@ -9,6 +9,9 @@ export type Env = Readonly<Record<string, string | undefined>>;
 /** A mistake that the user can correct. The message tells how. */
 export class CliError extends Error {}
 
+/** A mistake in the command line itself: the exit code is 2. */
+export class UsageError extends CliError {}
+
 /**
  * The options without a config file: the sandbox, each built-in provider whose usual variables are set, and any
  * OpenAI-compatible server at LOCAL_BASE_URL as `local`. Has no keys for callers.

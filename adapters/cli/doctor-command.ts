@@ -15,6 +15,7 @@ import {
 } from './doctor-checks.ts';
 import { openGateway } from './open-gateway.ts';
 import type { Terminal } from './terminal.ts';
+import { waitingFor } from './waiting.ts';
 
 /** The flags for the checks. */
 export interface DoctorFlags {
@@ -56,14 +57,15 @@ export async function doctor(terminal: Terminal, flags: DoctorFlags): Promise<vo
         uniqueName: () => `doctor-${randomBytes(8).toString('hex')}`,
         fetch: globalThis.fetch,
       };
-      findings.push(...(await checkStore(checking)));
+      findings.push(...(await waitingFor(terminal, 'Checking the store', checkStore(checking))));
       // Each of the others asks the store as well.
       if (findings.every(({ level, check }) => check !== 'store' || level !== 'problem')) {
-        findings.push(...(await checkSecret(checking)), ...(await checkProviders(checking)));
+        findings.push(...(await checkSecret(checking)));
+        findings.push(...(await waitingFor(terminal, 'Checking the providers', checkProviders(checking))));
         findings.push(...(await checkSwitches(checking)));
         findings.push(...(await checkCredentials(checking)));
         findings.push(...(await checkClock(checking, isLive)));
-        if (isLive) findings.push(...(await checkLive(checking)));
+        if (isLive) findings.push(...(await waitingFor(terminal, 'Asking the providers', checkLive(checking))));
       }
     }
   } finally {

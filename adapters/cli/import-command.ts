@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { CliError } from './config.ts';
+import { CliError, UsageError } from './config.ts';
 import { envLine, sourceOf } from './config-source.ts';
 import { importLitellm } from './litellm/config.ts';
 import { isMapping, type Mapping, memberOf } from './litellm/values.ts';
@@ -19,7 +19,7 @@ const maxBytes = 4 * 1024 * 1024;
  *   expressed
  */
 export async function importConfig(terminal: Terminal, path: string | undefined): Promise<void> {
-  if (path === undefined) throw new CliError('Expected a file: model-gateway import litellm.yaml');
+  if (path === undefined) throw new UsageError('Expected a file: model-gateway import litellm.yaml');
   const { folder } = terminal;
   for (const name of [configFile, envFile])
     if (existsSync(join(folder, name))) throw new CliError(`${join(folder, name)} exists already; nothing was written`);

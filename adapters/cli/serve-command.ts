@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Gateway, GatewayOptions, Logger } from '../../src/index.ts';
 import { type RunningServer, type ServeOptions, serve } from '../hosts/node.ts';
-import { CliError, defaultOptions, type Env, loadConfig } from './config.ts';
+import { CliError, defaultOptions, type Env, loadConfig, UsageError } from './config.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
 import { openGateway } from './open-gateway.ts';
 import { Supervisor } from './supervisor.ts';
@@ -73,7 +73,7 @@ function workerCount(text: string | undefined, { cores }: Terminal): number | nu
   if (text === undefined) return null;
   if (text === 'auto') return cores;
   if (/^\d{1,3}$/.test(text) && Number(text) >= 1 && Number(text) <= mostWorkers) return Number(text);
-  throw new CliError(
+  throw new UsageError(
     `Expected a whole number from 1 to ${mostWorkers}, or auto, for workers, not ${JSON.stringify(text)}`,
   );
 }
@@ -119,6 +119,8 @@ function openData({ secrets, sealer }: GatewayOptions, path: string): DataFolder
 function withData(options: GatewayOptions, data: DataFolder | null): GatewayOptions {
   return {
     ...options,
+    // Whoever runs a gateway asks later what it has cost. Records are bounded.
+    records: { enabled: true, ...options.records },
     ...(data?.store ? { store: data.store } : {}),
     ...(data?.secret ? { secrets: { current: data.secret } } : {}),
   };
@@ -166,7 +168,7 @@ function stopTold(terminal: Terminal, supervised: Supervised, server: RunningSer
 
 function integerOption(name: string, text: string, max: number): number {
   if (/^\d{1,10}$/.test(text) && Number(text) <= max) return Number(text);
-  throw new CliError(`Expected a whole number from 0 to ${max} for ${name}, not ${JSON.stringify(text)}`);
+  throw new UsageError(`Expected a whole number from 0 to ${max} for ${name}, not ${JSON.stringify(text)}`);
 }
 
 /** A key for callers, and the text to print about it. */

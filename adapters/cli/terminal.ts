@@ -11,6 +11,8 @@ export interface Terminal {
   env: Env;
   print(text: string): void;
   printError(text: string): void;
+  /** true: a person watches the error output, so that what it shows may change. */
+  isWatched: boolean;
   /** Prints a question, and reads one line; '' at the end of the input. */
   ask(question: string): Promise<string>;
   /** Calls back for each SIGTERM and SIGINT. */

@@ -88,7 +88,8 @@ describe('model-gateway chat', () => {
   });
   it('asks the sandbox where nothing else is set up', async () => {
     const { code, printed } = start(['chat', 'Hello']);
-    expect([await code, printed.error]).toEqual([0, 'sandbox/lorem:\n']);
+    const hint = 'No key of a provider is set, so the sandbox responds. Set OPENAI_API_KEY or ANTHROPIC_API_KEY, …';
+    expect([await code, printed.error]).toEqual([0, `${hint}, or LOCAL_BASE_URL.\nsandbox/lorem:\n`]);
     expect(printed.out.length).toBeGreaterThan(20);
   });
   it('asks a running gateway', async () => {
@@ -113,6 +114,14 @@ describe('model-gateway chat', () => {
     const { code, printed } = start(['chat', '--model', model, 'Hello']);
     expect(await code).toBe(1);
     expect(printed.error).toContain(message);
+  });
+  it.each([
+    ['openai/gpt-4.1', 'Set OPENAI_API_KEY to ask openai/gpt-4.1\n'],
+    ['anthropic/claude-opus-4-8', 'Set ANTHROPIC_API_KEY to ask anthropic/claude-opus-4-8\n'],
+    ['groq/llama', 'Set GROQ_API_KEY to ask groq/llama\n'],
+  ])('names the variable of the key that %s needs', async (model, message) => {
+    const { code, printed } = start(['chat', '--model', model, 'Hello']);
+    expect([await code, printed.error]).toEqual([1, message]);
   });
   it('runs as a command, with variables from .env', async () => {
     writeFileSync(join(folder, '.env'), 'OPENAI_API_KEY=sk-nothing\nGATEWAY_API_KEY=sk-from-the-file\n');

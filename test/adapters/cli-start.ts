@@ -36,6 +36,7 @@ export function start(
     printError: (text) => {
       printed.error += text;
     },
+    isWatched: false,
     onStop: (callback) => {
       stop = callback;
     },

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { type Command, commands } from '../../adapters/cli/usage/commands.ts';
 import { nextPiece, readAll, receive, send } from '../contract/adapters/client.ts';
 import { freePort } from '../support/start-service.ts';
 import { serve, sharedData, start } from './cli-start.ts';
@@ -103,7 +104,10 @@ describe('model-gateway serve', () => {
 
   it.each([
     [[], 'Expected one of the commands serve, chat, init'],
-    [['start'], 'Expected one of the commands serve, chat, init'],
+    [['begin'], 'Expected one of the commands serve, chat, init'],
+    [['srve'], 'not "srve"; did you mean "serve"? More with model-gateway help.'],
+    [['help', 'modles'], 'did you mean "models"?'],
+    [['help', 'serve', 'chat'], 'Expected one command'],
     [['serve', '--model', 'a/b'], 'The command serve has no option --model'],
     [['serve', 'now'], 'Expected nothing after serve'],
     [['init', '--port', '1'], 'The command init has no option --port'],
@@ -111,12 +115,41 @@ describe('model-gateway serve', () => {
     [['chat', 'Hello', 'there'], 'Expected one message in quotes'],
     [['chat', '--url', 'localhost', 'Hi'], 'Expected an address such as http://127.0.0.1:8787/v1 for url'],
     [['chat', '--url', 'http://127.0.0.1:9/v1', 'Hi'], 'Set GATEWAY_API_KEY to a key of the gateway'],
-    [['serve', '--prot', '1'], "Unknown option '--prot'"],
+    [['serve', '--prot', '1'], `Unknown option '--prot'; did you mean "--port"? More with model-gateway help serve.`],
+    [['serve', '-p', '1'], "Unknown option '-p'. More with model-gateway help serve."],
+    [['serve', '--port'], 'The option --port needs a value: --port N'],
+    [['serve', '--port', '--host', '::1'], 'The option --port needs a value'],
+    [['serve', '--config='], 'The option --config needs a value'],
+    [['serve', '--reference=no'], 'The option --reference takes no value'],
+    [['import'], 'Expected a file: model-gateway import litellm.yaml'],
+    [['chat', '--key', 'sk-1234567890', 'Hi'], '--key is for the gateway at --url'],
+    [['models', '--url', 'http://127.0.0.1:9', '--config', 'x.mjs'], 'Give --url, or --config and --data'],
+    [['keys', 'make', 'x'], 'Expected one of create, disable, enable, delete after keys, not "make"'],
+    [['keys', 'create'], 'Expected a name: model-gateway keys create'],
+    [['keys', 'disable', 'ab', '--limit', '1'], '--limit is for keys create NAME alone'],
+    [['keys', 'create', 'CI', '--reset', 'daily'], '--reset needs --limit'],
+    [['keys', 'create', 'CI', '--limit', 'much'], 'Expected USD for limit, not "much"'],
+    [['budgets', 'set', 'hourly', '1'], 'Expected daily, weekly, monthly, lifetime after set, not "hourly"'],
+    [['budgets', 'set', 'daily'], 'Expected an amount in USD: model-gateway budgets set daily 5'],
+    [['budgets', 'raise'], 'Expected set or delete after budgets, not "raise"'],
+    [['usage', '--by', 'mood'], 'Expected some of day, model, provider, key, workspace for by, not "mood"'],
+    [['usage', '--from', 'lately'], 'Expected a day such as 2026-01-31 for from, not "lately"'],
+    [['explain'], 'Expected a message: model-gateway explain'],
     [['serve', '--port', 'http'], 'Expected a whole number from 0 to 65535 for port, not "http"'],
     [['serve', '--port', '65536'], 'not "65536"'],
+  ])('ends the wrong command line %j with 2, and one line that says what is wrong', async (args, message) => {
+    const { code, printed } = start(args);
+    expect(await code).toBe(2);
+    expect(printed.error).toContain(message);
+    expect(printed.error.trimEnd().split('\n')).toHaveLength(1);
+    expect(printed.out).toBe('');
+  });
+
+  it.each([
     [['serve', '--config', '/nowhere/config.mjs'], 'There is no config file'],
     [['serve', '--port', '0', '--host', '192.0.2.1'], 'Cannot listen on port 0 of 192.0.2.1'],
-  ])('ends %j with one line that says what is wrong', async (args, message) => {
+    [['keys', '--data', '/nowhere/data'], 'There is no gateway to ask: /nowhere/data holds no data'],
+  ])('ends %j with 1, and one line that says what failed', async (args, message) => {
     const { code, printed } = start(args);
     expect(await code).toBe(1);
     expect(printed.error).toContain(message);
@@ -143,13 +176,24 @@ describe('model-gateway serve', () => {
     expect(printed.error).not.toContain('shorty');
   });
 
-  it('prints help and version', async () => {
-    const help = start(['--help']);
-    expect(await help.code).toBe(0);
-    expect(help.printed.out).toContain('--config FILE');
-    const version = start(['serve', '--version']);
-    expect(await version.code).toBe(0);
-    expect(version.printed.out).toMatch(/^\d+\.\d+\.\d+\n$/);
+  it.each([['--help'], ['-h'], ['help']])('prints help: %s', async (...args) => {
+    const { code, printed } = start(args);
+    expect([await code, printed.error]).toEqual([0, '']);
+    for (const name of Object.keys(commands)) expect(printed.out).toContain(`\n  ${name} `);
+    for (const line of printed.out.split('\n')) expect(line.length).toBeLessThanOrEqual(120);
+  });
+  it.each(Object.entries<Command>(commands))('prints help about %s, each option of it', async (name, { options }) => {
+    const { code, printed } = start([name, '-h']);
+    expect(await code).toBe(0);
+    for (const option of Object.keys(options)) expect(printed.out).toContain(`\n  --${option}`);
+    const asked = start(['help', name]);
+    expect([await asked.code, asked.printed.out]).toEqual([0, printed.out]);
+    for (const line of printed.out.split('\n')) expect(line.length).toBeLessThanOrEqual(120);
+  });
+  it.each([['--version'], ['-v'], ['serve', '-v']])('prints its version: %s', async (...args) => {
+    const { code, printed } = start(args);
+    expect(await code).toBe(0);
+    expect(printed.out).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 });
 

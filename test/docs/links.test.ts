@@ -85,6 +85,7 @@ describe('the docs', () => {
       folder: '',
       ask: async () => '',
       printError: print,
+      isWatched: false,
       onStop: () => undefined,
       onReload: () => undefined,
       nowMs: () => 0,
@@ -93,7 +94,9 @@ describe('the docs', () => {
       fork: () => expect.fail('no worker is asked for'),
       supervised: null,
     };
-    expect(await runCommand({ args: ['--help'], print, ...silent })).toBe(0);
+    expect(await runCommand({ args: ['help'], print, ...silent })).toBe(0);
+    for (const name of ['serve', 'chat', 'init', 'import', 'doctor'])
+      expect(await runCommand({ args: ['help', name], print, ...silent })).toBe(0);
     const readme = readDoc('README.md');
     const flags = [...readme.matchAll(/model-gateway (?:serve|chat|init) ([^`#\n]*)/g)].flatMap(
       ([, rest = '']) => rest.match(/--[\w-]+/g) ?? [],

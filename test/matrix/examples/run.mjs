@@ -32,6 +32,7 @@ const mounts = {
   bun: [{ path: '/v1', headers: bearer }],
   next: [{ path: '/api/v1', headers: bearer }],
   'custom-server': [{ path: '/platform/models', headers: { cookie: `session=${session}` } }],
+  container: [{ path: '/v1', headers: bearer }],
   // Runs to its end and says what it found.
   'multi-instance': [],
 };
