@@ -141,9 +141,9 @@ const byRuntime: Record<string, readonly [string, string]> = {
   '#documents': ['src/documents/in-threads.ts', 'src/documents/inline.ts'],
   '#inflate': ['src/transport/inflate-zlib.ts', 'src/transport/inflate-web.ts'],
 };
-/** What the package exports of the core: runs everywhere, and is all that an adapter sees. */
 /** Plain functions of the core that the command uses too: nothing for hosts, and nothing to have twice. */
 const sharedWithCommand: ReadonlySet<string> = new Set(['src/base/text/nearest.ts']);
+/** What the package exports of the core: runs everywhere, and is all that an adapter sees. */
 const coreEntries: ReadonlySet<string> = new Set(
   Object.values(publicEntries).filter((path) => path.startsWith('src/')),
 );

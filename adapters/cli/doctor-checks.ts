@@ -73,7 +73,7 @@ export async function checkStore({ options, gateway, another, monotonic, uniqueN
     ];
   const startMs = monotonic();
   const { isReady, reasons } = await gateway.ready();
-  if (!isReady) return [problem('store', reasons.join('; '), 'Start the store, or correct its address.')];
+  if (!isReady) return [problem('store', reasons.join('; '), storeAdvice(reasons.join('; ')))];
   const findings = [ok('store', `It responds, in ${Math.round(monotonic() - startMs)} ms.`)];
   const slug = uniqueName();
   const other = another();
@@ -86,7 +86,7 @@ export async function checkStore({ options, gateway, another, monotonic, uniqueN
   if (ids.length === 1) findings.push(ok('store', 'It is atomic: of two writers at once, one succeeds.'));
   else if (ids.length === 0)
     findings.push(
-      problem('store', `It cannot be written to: ${reasonOf(made)}`, 'Give the user of the store the right to write.'),
+      problem('store', `It cannot be written to: ${reasonOf(made)}`, storeAdvice(reasonOf(made), mayWrite)),
     );
   else
     findings.push(
@@ -97,6 +97,14 @@ export async function checkStore({ options, gateway, another, monotonic, uniqueN
       ),
     );
   return findings;
+}
+
+const mayWrite = 'Give the user of the store the right to write, or name the primary server.';
+
+function storeAdvice(reason: string, otherwise = 'Start the store, or correct its address.'): string {
+  if (/\bfull\b/.test(reason))
+    return 'Make room: remove files from that disk, make it larger, or give the store more memory.';
+  return /no writes/.test(reason) ? mayWrite : otherwise;
 }
 
 function reasonOf(made: readonly PromiseSettledResult<unknown>[]): string {

@@ -1,6 +1,6 @@
 import { isGatewayError } from '../base/errors.ts';
 import type { Catalog } from '../catalog/catalog.ts';
-import { answerOf } from '../stores/storage/outage.ts';
+import { answerOf, isFull, isReadOnly } from '../stores/storage/outage.ts';
 import type { Stores } from './stores.ts';
 
 /** The ability to serve requests now. */
@@ -51,7 +51,9 @@ export function createReadiness(
  * The server's own words if it has responded: the operator must see a wrong password. Never its address, nor a secret.
  */
 function reasonOf(error: unknown): string {
+  if (isFull(error)) return 'The store takes no writes: its disk or its memory is full';
   const answer = answerOf(error);
   if (answer !== null) return `The store refuses: ${answer}`;
+  if (isReadOnly(error)) return 'The store takes no writes: it is read-only';
   return isGatewayError(error) ? `The store does not answer: ${error.message}` : 'The store does not answer';
 }

@@ -36,6 +36,7 @@ import type { Spending } from '../stores/spending/spending.ts';
 import { chooseStorage } from '../stores/storage/choose.ts';
 import { guardStorage } from '../stores/storage/guard.ts';
 import type { Storage } from '../stores/storage/storage.ts';
+import { writeCheck } from '../stores/storage/write-check.ts';
 import { createVault, type Sealer, type Vault } from '../stores/vault/index.ts';
 import { keyRing } from '../stores/vault/key-ring.ts';
 import { limitSealer } from '../stores/vault/limit-sealer.ts';
@@ -98,7 +99,10 @@ export interface Stores {
   findApiKey(hash: string): StoredKey | null | Promise<StoredKey | null>;
   /** The records by which instances share the health of endpoints; null: no other instance uses this store. */
   healthRecords: HealthRecords | null;
-  /** Reads a record and a budget that do not exist. @throws GatewayError unavailable (503) */
+  /**
+   * Reads a record and a budget that do not exist, and writes a record, at most every five seconds.
+   * @throws GatewayError unavailable (503)
+   */
   ping(): Promise<void>;
   /** @param further  workspaces that only the host app knows */
   rotateCredentials(further?: readonly string[]): Promise<Rotation>;
@@ -126,6 +130,7 @@ export function openStores(settings: StoreSettings): Stores {
   // A ledger in memory is never late: a time limit would cost more than the ledger itself.
   const ledger = bare.kind === 'memory' && !settings.ledger ? bare.ledger : storage.ledger;
   const owners = createOwners(storage);
+  const writes = writeCheck(storage, clock);
   const vault = createVault({
     sealer: sealer ? limitSealer(sealer, clock, timeoutMs) : secrets ? keyRing(secrets, randomBytes) : null,
     randomBytes,
@@ -228,7 +233,7 @@ export function openStores(settings: StoreSettings): Stores {
     recordStorage,
     async ping() {
       const at = { partition: defaultWorkspaceId, kind: 'probe', id: 'probe' };
-      await Promise.all([storage.get(at), ledger.read(defaultWorkspaceId, [])]);
+      await Promise.all([storage.get(at), ledger.read(defaultWorkspaceId, []), writes.check()]);
     },
     async rotateCredentials(further = []) {
       const named = workspaceIds(further);

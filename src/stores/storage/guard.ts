@@ -5,7 +5,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Rates } from '../rates/rates.ts';
 import { type Circuit, createCircuit, NotSentError } from './circuit.ts';
 import { type StoreLogger, writeLog } from './logger.ts';
-import { isOutage, nameOfError, StoreTimeoutError, storeIsLate } from './outage.ts';
+import { isFull, isOutage, isReadOnly, nameOfError, StoreTimeoutError, storeIsLate } from './outage.ts';
 import type { Address, Storage } from './storage.ts';
 
 export interface GuardOptions {
@@ -94,12 +94,24 @@ function guard(part: 'records' | 'ledger' | 'rates', store: Storage['kind'], opt
   /** The error that has opened the circuit. */
   let openedBy: unknown;
   let refusedMs = Number.NEGATIVE_INFINITY;
+  /** The operation that was refused because nothing can be written; null: none since one was accepted. */
+  let unwritten: string | null = null;
   /** Logs a refusal. A server that refuses one call refuses many: one line for all of them, from time to time. */
   function logRefusal(operation: string, error: unknown): void {
     const nowMs = clock.monotonic();
+    const todo = todoFor(error);
+    if (todo !== null) unwritten = operation;
     if (nowMs - refusedMs < logRefusalEveryMs) return;
     refusedMs = nowMs;
-    writeLog(logger, 'warn', { store, part, operation, error: nameOfError(error) }, 'store refused a call');
+    const fields = { store, part, operation, error: nameOfError(error), ...(todo === null ? {} : { todo }) };
+    writeLog(logger, 'warn', fields, 'store refused a call');
+  }
+  /** Says once that the store takes again what it has refused. */
+  function logAcceptance(operation: string): void {
+    if (operation !== unwritten) return;
+    unwritten = null;
+    refusedMs = Number.NEGATIVE_INFINITY;
+    writeLog(logger, 'info', { store, part, operation }, 'store accepts writes again');
   }
   const circuit: Circuit = createCircuit({
     clock,
@@ -107,7 +119,8 @@ function guard(part: 'records' | 'ledger' | 'rates', store: Storage['kind'], opt
     probeMs: circuitProbeMs,
     onOpen: (cause) => {
       openedBy = cause;
-      writeLog(logger, 'warn', { store, part, error: nameOfError(cause) }, 'store does not respond');
+      const todo = 'start the store, or correct its address; see docs/storage.md';
+      writeLog(logger, 'warn', { store, part, error: nameOfError(cause), todo }, 'store does not respond');
     },
     onClose: () => writeLog(logger, 'info', { store, part }, 'store responds again'),
   });
@@ -117,6 +130,7 @@ function guard(part: 'records' | 'ledger' | 'rates', store: Storage['kind'], opt
     try {
       const result = await within(clock, timeoutMs, work, storeIsLate);
       passage.responded();
+      if (unwritten !== null) logAcceptance(operation);
       return result;
     } catch (error) {
       // While the circuit is open, its own line has said everything.
@@ -136,11 +150,19 @@ function guard(part: 'records' | 'ledger' | 'rates', store: Storage['kind'], opt
   };
 }
 
+/** Returns what an operator can do about a refusal; null: that depends. */
+function todoFor(error: unknown): string | null {
+  if (isFull(error)) return 'make room: the disk or the memory of the store is full';
+  return isReadOnly(error) ? 'give the user of the store the right to write, or name the primary server' : null;
+}
+
 function unavailable(cause: unknown): GatewayError {
-  return new GatewayError('unavailable', 'The store of this gateway does not respond; try again later', {
-    cause,
-    retryAfterMs: 1000,
-  });
+  const [message, errorType] = isFull(cause)
+    ? ['The store of this gateway is full and takes no writes; try again later', 'store_full']
+    : isReadOnly(cause)
+      ? ['The store of this gateway is read-only now and takes no writes; try again later', 'store_read_only']
+      : ['The store of this gateway does not respond; try again later', 'store_unavailable'];
+  return new GatewayError('unavailable', message, { cause, errorType, retryAfterMs: 1000 });
 }
 
 const names = /^[A-Za-z0-9_.-]{1,100}$/;

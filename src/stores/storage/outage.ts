@@ -88,6 +88,30 @@ export function isDemoted(error: unknown): boolean {
   return typeof code === 'string' ? demotedStates.has(code) : demotedReplies.test(error.message);
 }
 
+/** Codes of a store without room: of SQLite, of PostgreSQL, and of files. */
+const fullCodes = new Set(['SQLITE_FULL', '53100', 'ENOSPC', 'EDQUOT']);
+/** The replies of a Redis that has no memory left, or no disk to save on. */
+const fullReplies = /(?:^|: -)(?:OOM command not allowed|MISCONF )/;
+
+/** Tells whether a store has refused a write because its disk or its memory is full. */
+export function isFull(error: unknown, depth = 0): boolean {
+  if (!(error instanceof Error) || depth > maxDepth) return false;
+  const { code } = error as { code?: unknown };
+  const isNamed = typeof code === 'string' ? fullCodes.has(code) : fullReplies.test(error.message);
+  return isNamed || isFull(error.cause, depth + 1);
+}
+
+/** Codes of a store that this gateway may only read: of SQLite, and PostgreSQL's missing privilege. */
+const readOnlyCodes = new Set(['SQLITE_READONLY', 'SQLITE_PERM', '42501', 'EROFS', 'EACCES']);
+
+/** Tells whether a store has refused a write because this gateway may only read there. */
+export function isReadOnly(error: unknown, depth = 0): boolean {
+  if (!(error instanceof Error) || depth > maxDepth) return false;
+  const { code } = error as { code?: unknown };
+  const isNamed = typeof code === 'string' ? readOnlyCodes.has(code) : /^NOPERM /.test(error.message);
+  return isNamed || isDemoted(error) || isReadOnly(error.cause, depth + 1);
+}
+
 /** The longest part of a server's message that is logged. */
 const maxWords = 200;
 

@@ -364,7 +364,12 @@ describe('the circuit of a guarded storage', () => {
     expect(lines).toEqual([
       {
         level: 'warn',
-        fields: { store: 'redis', part: 'records', error: 'Error ECONNREFUSED' },
+        fields: {
+          store: 'redis',
+          part: 'records',
+          error: 'Error ECONNREFUSED',
+          todo: 'start the store, or correct its address; see docs/storage.md',
+        },
         message: 'store does not respond',
       },
       { level: 'info', fields: { store: 'redis', part: 'records' }, message: 'store responds again' },
