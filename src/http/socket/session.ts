@@ -308,7 +308,7 @@ export class ResponsesSession implements SocketSession {
       // Its number is needed only where the session has something to say in between.
       const at = json.lastIndexOf(numberField);
       if (at >= 0) flight.lastNumber = Number.parseInt(json.slice(at + numberField.length), 10);
-      return this.#peer.send(withStreamId(json, lane.streamId));
+      return this.#send(withStreamId(json, lane.streamId));
     }
     const event = eventOf(json);
     if (typeof event.sequence_number === 'number') {
@@ -320,7 +320,7 @@ export class ResponsesSession implements SocketSession {
     if (typeof response?.id === 'string') flight.responseId = response.id;
     if (response !== null && previousId !== null) response.previous_response_id = previousId;
     const text = previousId === null && flight.shift === 0 ? json : JSON.stringify(event);
-    const room = this.#peer.send(withStreamId(text, lane.streamId));
+    const room = this.#send(withStreamId(text, lane.streamId));
     if (!isEnd || flight.hasEnded) return room;
     flight.hasEnded = true;
     if (response !== null && type !== 'response.failed') this.#keep(lane, flight, response, conversation);
@@ -398,13 +398,18 @@ export class ResponsesSession implements SocketSession {
       flight.shift++;
     }
     const streamId = lane?.streamId ?? null;
-    void this.#peer.send(
+    void this.#send(
       JSON.stringify({ ...event, sequence_number: number, ...(streamId === null ? {} : { stream_id: streamId }) }),
     );
   }
 
+  /** Sends a frame, unless nobody is there any more. */
+  #send(text: string): void | Promise<void> {
+    return this.#isClosed ? undefined : this.#peer.send(text);
+  }
+
   #refuse(error: FrameError, streamId: string | null): void {
-    void this.#peer.send(errorFrame(error, streamId));
+    void this.#send(errorFrame(error, streamId));
   }
 
   /** Refuses the turns that wait, and closes when nothing is being made any more. */

@@ -8,7 +8,7 @@ export const webSocketSettingsSchema = lazily(() =>
     /** Connections that are open at once in this process; more are refused (503). */
     connections: count().default(10_000),
     /** The same of one workspace; more are refused (429). */
-    connectionsPerWorkspace: count().default(2_000),
+    connectionsPerWorkspace: count().default(5_000),
     /** The age at which a connection is closed, once nothing is being made on it. */
     lifeMs: milliseconds().default(3_600_000),
     /** The time between two pings. A connection that leaves two without an answer is closed. */
