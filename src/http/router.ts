@@ -1,6 +1,7 @@
 import { IttyRouter } from 'itty-router';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
 import type { Operation } from '../operations/operation.ts';
+import { nothingAt } from './no-path.ts';
 
 export interface Matched {
   operation: Operation;
@@ -28,9 +29,12 @@ export function createRouter(operations: readonly Operation[]): FindOperation {
     register(operation.path, () => operation);
   }
   const paths = [...new Set(operations.map(({ path }) => path))].map((path) => ({
+    path,
     methods: operations.filter((one) => one.path === path).map(({ method }) => method),
     pattern: router.routes.find((route) => route[3] === path)?.[1] as RegExp,
   }));
+
+  const known = paths.map(({ path }) => path);
 
   function allowed(path: string): string[] {
     const methods = new Set<string>(paths.filter(({ pattern }) => pattern.test(path)).flatMap((one) => one.methods));
@@ -49,7 +53,7 @@ export function createRouter(operations: readonly Operation[]): FindOperation {
       return { operation, params, isHead: method === 'HEAD' };
     }
     const methods = allowed(path);
-    if (methods.length === 0) throw new GatewayError('not_found', 'There is nothing at this path');
+    if (methods.length === 0) throw nothingAt(path, known, (other) => allowed(other).length > 0);
     const allow = methods.join(', ');
     if (method === 'OPTIONS') return { allow };
     if (method === 'GET' && isHandshake(request.headers)) throw notWebSocket(allow);

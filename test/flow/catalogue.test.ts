@@ -126,7 +126,7 @@ describe('a document', () => {
     ['has more than models', { models: [], prices: 'red-secret' }, 'prices: unknown key "prices"'],
     [
       'has a mistake in a price',
-      { models: [listed('acme/a', { pricing: { prompt: 'red-secret', completion: 1 } })] },
+      { models: [listed('acme/a', { pricing: { prompt: 'red-secret', completion: 0.001 } })] },
       'models[0].endpoints[0].pricing.prompt: expected USD as a non-negative decimal, such as "0.0000025"',
     ],
     [

@@ -26,6 +26,17 @@ function issuesOf(options: unknown): readonly { path: string; message: string }[
 const local = { baseUrl: 'http://127.0.0.1:11434/v1' };
 const model = { slug: 'acme/fast', endpoints: [{ provider: 'local', model: 'x' }] };
 
+const perMillion: [string, object, string][] = [
+  ['prompt', { prompt: '3', completion: '0.000015' }, '0.000003'],
+  ['completion', { prompt: 0.000003, completion: 15 }, '0.000015'],
+  ['inputCacheRead', { prompt: '3e-6', completion: '15e-6', inputCacheRead: '0.3' }, '0.0000003'],
+  [
+    'longPrompts[0].prompt',
+    { prompt: '3e-6', completion: '15e-6', longPrompts: [{ abovePromptTokens: 200_000, prompt: '6' }] },
+    '0.000006',
+  ],
+];
+
 describe('a mistake in the options names the option and what was expected', () => {
   it.each<[string, object, string, RegExp]>([
     ['no way to authenticate', {}, 'apiKeys', /expected at least one key.* or the option authenticate/],
@@ -153,7 +164,7 @@ describe('a mistake in the options names the option and what was expected', () =
         models: [
           {
             slug: 'acme/fast',
-            endpoints: [{ provider: 'local', model: 'x', pricing: { prompt: '1', completion: 'secret' } }],
+            endpoints: [{ provider: 'local', model: 'x', pricing: { prompt: '0.000001', completion: 'secret' } }],
           },
         ],
       },
@@ -165,7 +176,9 @@ describe('a mistake in the options names the option and what was expected', () =
       {
         apiKeys: keys,
         providers: { local },
-        models: [{ slug: 'acme/fast', endpoints: [{ provider: 'local', model: 'x', pricing: { prompt: '1' } }] }],
+        models: [
+          { slug: 'acme/fast', endpoints: [{ provider: 'local', model: 'x', pricing: { prompt: '0.000001' } }] },
+        ],
       },
       'models[0].endpoints[0].pricing.completion',
       /expected/,
@@ -190,6 +203,15 @@ describe('a mistake in the options names the option and what was expected', () =
     const issues = issuesOf(options);
     expect(issues.map((issue) => issue.path)).toContain(path);
     expect(issues.find((issue) => issue.path === path)?.message).toMatch(message);
+  });
+  it.each(perMillion)('a price per million tokens where one per token is expected: %s', (field, pricing, meant) => {
+    const models = [{ slug: 'acme/fast', endpoints: [{ provider: 'local', model: 'x', pricing }] }];
+    expect(issuesOf({ apiKeys: keys, providers: { local }, models })).toEqual([
+      {
+        path: `models[0].endpoints[0].pricing.${field}`,
+        message: expect.stringContaining(`per million tokens, write "${meant}"`),
+      },
+    ]);
   });
   it('and every one of several', () => {
     const issues = issuesOf({ apiKeys: keys, brand: 5, retry: { maxAttempts: 0 }, models: 'all' });

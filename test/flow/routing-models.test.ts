@@ -73,7 +73,7 @@ describe('the routers and the sandbox', () => {
   const beside: Partial<GatewayOptions> = {
     providers: { sandbox: {}, up: { baseUrl: 'https://up.test/v1', apiKey: 'sk-operator-0123456789' } },
     models: [
-      { slug: 'acme/paid', endpoints: [{ provider: 'up', model: 'paid', ...usd('0.01') }] },
+      { slug: 'acme/paid', endpoints: [{ provider: 'up', model: 'paid', ...usd('0.009') }] },
       { slug: 'acme/gift', endpoints: [{ provider: 'up', model: 'gift', ...usd('0') }] },
     ],
     catalog: { builtInModels: false },

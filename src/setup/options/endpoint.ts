@@ -20,67 +20,83 @@ const price = lazily(() =>
 
 const optionalPrice = lazily(() => price().optional());
 
+/** 10,000 USD per million tokens. The dearest model so far costs 600: nobody sells tokens at such a price. */
+const dearestTokenPico = 1e10;
+
+/** A price of one token. One that only makes sense for a million tokens is a slip, which would refuse every request. */
+const tokenPrice = lazily(() =>
+  price().refine((value) => (parsePrice(value) ?? 0) < dearestTokenPico, {
+    error: ({ input }) => perMillion(input as string | number),
+  }),
+);
+const optionalTokenPrice = lazily(() => tokenPrice().optional());
+
+function perMillion(given: string | number): string {
+  const meant = (Number(given) / 1e6).toFixed(12).replace(/\.?0+$/, '');
+  return expectation(`expected USD per token; if ${given} is meant per million tokens, write "${meant}"`);
+}
+
 /** Prices in USD of tokens that cost more or less than others of the prompt or the response. */
 const tokenKinds = lazily(() => ({
   /**
    * USD per token read from a prompt cache.
    * @default as `prompt`; in `longPrompts`, as for shorter prompts
    */
-  inputCacheRead: optionalPrice(),
+  inputCacheRead: optionalTokenPrice(),
   /**
    * USD per token written to a prompt cache.
    * @default as `prompt`; for Claude, and from GPT-5.6 on, 1.25 times that; in `longPrompts`, as for shorter prompts
    */
-  inputCacheWrite: optionalPrice(),
+  inputCacheWrite: optionalTokenPrice(),
   /**
    * USD per token written to a prompt cache that keeps it for an hour.
    * @default twice `prompt`, or 1.6 times `inputCacheWrite` where that is more: the rule of the only maker of models that
    *   sells it
    */
-  inputCacheWrite1h: optionalPrice(),
+  inputCacheWrite1h: optionalTokenPrice(),
   /**
    * USD per token written to a prompt cache that keeps it for twelve hours or longer.
    * @default not known: where money is limited, a request that asks for it is refused; else the price for an hour
    */
-  inputCacheWrite12h: optionalPrice(),
+  inputCacheWrite12h: optionalTokenPrice(),
   /**
    * USD per audio token of the prompt.
    * @default as `prompt`; in `longPrompts`, as for shorter prompts
    */
-  audio: optionalPrice(),
+  audio: optionalTokenPrice(),
   /**
    * USD per audio token read from a prompt cache.
    * @default the higher of `audio` and `inputCacheRead`; in `longPrompts`, as for shorter prompts
    */
-  inputAudioCache: optionalPrice(),
+  inputAudioCache: optionalTokenPrice(),
   /**
    * USD per audio token of the response.
    * @default as `completion`; in `longPrompts`, as for shorter prompts
    */
-  audioOutput: optionalPrice(),
+  audioOutput: optionalTokenPrice(),
   /**
    * USD per image token of the prompt.
    * @default as `prompt`; in `longPrompts`, as for shorter prompts
    */
-  imageToken: optionalPrice(),
+  imageToken: optionalTokenPrice(),
   /**
    * USD per image token of the response.
    * @default as `completion`; in `longPrompts`, as for shorter prompts
    */
-  imageOutput: optionalPrice(),
+  imageOutput: optionalTokenPrice(),
   /**
    * USD per reasoning token.
    * @default as `completion`; in `longPrompts`, as for shorter prompts
    */
-  internalReasoning: optionalPrice(),
+  internalReasoning: optionalTokenPrice(),
 }));
 
 export const pricingOptions = lazily(() =>
   z.strictObject({
     /** USD per token of the prompt. */
-    prompt: price(),
+    prompt: tokenPrice(),
     /** USD per token of the response. */
-    completion: price(),
+    completion: tokenPrice(),
     ...tokenKinds(),
     /** USD per image of the prompt, in addition to its tokens; compared with `max_price.image` of a request. */
     image: optionalPrice(),
@@ -101,12 +117,12 @@ export const pricingOptions = lazily(() =>
            * USD per token of the prompt.
            * @default as for shorter prompts
            */
-          prompt: optionalPrice(),
+          prompt: optionalTokenPrice(),
           /**
            * USD per token of the response.
            * @default as for shorter prompts
            */
-          completion: optionalPrice(),
+          completion: optionalTokenPrice(),
           ...tokenKinds(),
         }),
       )

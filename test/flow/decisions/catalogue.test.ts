@@ -224,9 +224,9 @@ describe('what is decided of the catalogue and listings', () => {
           slug: 'acme/three',
           endpoints: [
             { provider: 'alt', model: 'any' },
-            priced('a', 0.5, 9),
-            priced('b', 2, 1),
-            priced('flex', 0.25, 0.25),
+            priced('a', 0.0005, 0.009),
+            priced('b', 0.002, 0.001),
+            priced('flex', 0.00025, 0.00025),
           ],
         },
         { slug: 'acme/unknown', endpoints: [{ provider: 'up', model: 'm' }] },
@@ -236,7 +236,7 @@ describe('what is decided of the catalogue and listings', () => {
     const { json } = await call('GET', '/models');
     const unknown = '-1';
     expect(json.data.map(({ pricing }: { pricing: object }) => pricing)).toEqual([
-      { prompt: '2', completion: '1', request: '0', image: '0' },
+      { prompt: '0.002', completion: '0.001', request: '0', image: '0' },
       { prompt: unknown, completion: unknown, request: unknown, image: unknown },
     ]);
   });

@@ -1,0 +1,55 @@
+import { GatewayError } from '../base/errors.ts';
+import { didYouMean, nearest } from '../base/text/nearest.ts';
+
+/** Operations that other servers of this wire format have, and this one has not, by the first part of their paths. */
+const elsewhere: readonly string[] = [
+  'assistants',
+  'audio',
+  'batches',
+  'completions',
+  'containers',
+  'conversations',
+  'embeddings',
+  'evals',
+  'files',
+  'fine_tuning',
+  'images',
+  'messages',
+  'moderations',
+  'realtime',
+  'rerank',
+  'threads',
+  'uploads',
+  'vector_stores',
+  'videos',
+];
+
+/** Paths that clients ask first, in the order in which they are named. */
+const usual: readonly string[] = ['/chat/completions', '/responses', '/models'];
+
+/**
+ * Makes the error for a path at which nothing is. It says what was probably meant: no client can read the documentation.
+ * @param paths     paths of the operations
+ * @param isServed  tells whether an operation is at a path
+ */
+export function nothingAt(path: string, paths: readonly string[], isServed: (path: string) => boolean): GatewayError {
+  return new GatewayError('not_found', `There is nothing at this path${hintFor(path, paths, isServed)}`);
+}
+
+function hintFor(path: string, paths: readonly string[], isServed: (path: string) => boolean): string {
+  const [, version, rest] = /^(\/(?:api\/)?v\d[a-z\d]*)(\/.*)$/.exec(path) ?? [];
+  if (rest !== undefined && isServed(rest))
+    return `: ${version} belongs to the base URL of the client, and is in the path once too often`;
+  const doubled = path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
+  if (doubled !== path && isServed(doubled)) return `; without the superfluous slash, it is ${doubled}`;
+  const [, first = ''] = path.split('/', 2);
+  const served = usual.filter((one) => paths.includes(one)).join(', ');
+  if (elsewhere.includes(first) && !paths.some((one) => one.startsWith(`/${first}`)))
+    return `: this gateway does not serve /${first}. It serves ${served} and more, which GET /openapi.json lists`;
+  const near = nearest(
+    path,
+    paths.filter((one) => !one.includes(':')),
+    { max: 1 },
+  );
+  return near.length > 0 ? didYouMean(near) : `. It serves ${served} and more, which GET /openapi.json lists`;
+}
