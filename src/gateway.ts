@@ -54,7 +54,7 @@ import { createSticky } from './stores/sticky.ts';
 import { writeLog } from './stores/storage/logger.ts';
 import { following } from './telemetry/follow.ts';
 import { switchNotes } from './telemetry/idle-switches.ts';
-import { logCompletion, operationLog, recorderOf } from './telemetry/record.ts';
+import { completionLog, operationLog, recorderOf } from './telemetry/record.ts';
 import { openExchanges } from './transport/send.ts';
 import type { Transport } from './transport/transport.ts';
 
@@ -235,6 +235,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     ),
     reportAuthFailure: (provider, reason) =>
       writeLog(logger, 'warn', { provider, reason }, 'The auth of a provider failed'),
+    reportRefusedKey: (refused) => writeLog(logger, 'warn', refused, 'provider refused the key'),
     reportPluginFailure: (plugin, hook, error) =>
       writeLog(logger, 'warn', { plugin, hook, error }, 'A plugin failed and was skipped'),
     reportUnexpected: (error) =>
@@ -254,7 +255,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     keepAlive: resolved.keepAlive,
     region: resolved.region,
     defaultModel: resolved.defaultModel ?? null,
-    record: recorderOf(resolved.onRecord, logger && ((record) => logCompletion(logger, record)), records?.write),
+    record: recorderOf(resolved.onRecord, logger && completionLog(logger), records?.write),
     follow: following(resolved.onRecord?.begin),
     keepContent: records?.keepContent,
     streams: resolved.streams,

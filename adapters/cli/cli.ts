@@ -43,6 +43,7 @@ const code = await runCommand({
     if (worker === null) onOrphaned(process.env, callback);
   },
   onReload: (callback) => void process.on('SIGHUP', callback),
+  now: Date.now,
   nowMs: () => performance.now(),
   after(ms, callback) {
     const timer = setTimeout(callback, ms);

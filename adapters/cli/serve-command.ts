@@ -246,13 +246,22 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
+/** Messages about single requests, of which a busy gateway would print thousands. */
+const ofRequests: ReadonlySet<string> = new Set(['request', 'operation', 'refusal']);
+
 /**
- * Prints warnings and errors, one per line. Successful requests print nothing; a config file may set another logger.
+ * Prints what happens, one line each, with the time. Requests that succeed or that the caller had wrong print nothing; a
+ * config file may set another logger.
  */
-function lineLogger({ printError }: Terminal): Logger {
+function lineLogger({ printError, now }: Terminal): Logger {
   const line = (level: string) => (fields: object, message: string) =>
     printError(
-      `${level} ${message} ${JSON.stringify(fields, (_key, value) => (value instanceof Error ? value.message : value))}\n`,
+      `${new Date(now()).toISOString()} ${level} ${message} ${JSON.stringify(fields, (_key, value) => (value instanceof Error ? value.message : value))}\n`,
     );
-  return { info: () => {}, warn: line('warn'), error: line('error') };
+  const info = line('info');
+  return {
+    info: (fields, message) => (ofRequests.has(message) ? undefined : info(fields, message)),
+    warn: line('warn'),
+    error: line('error'),
+  };
 }

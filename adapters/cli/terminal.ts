@@ -19,6 +19,8 @@ export interface Terminal {
   onStop(callback: () => void): void;
   /** Calls back for each SIGHUP. Without a callback, SIGHUP ends the process. */
   onReload(callback: () => void): void;
+  /** Returns the time, epoch ms. */
+  now(): number;
   /** Milliseconds of a clock that is never set back. */
   nowMs(): number;
   /** Runs the callback once, after so many milliseconds, unless the returned function is called first. */

@@ -21,6 +21,8 @@ export interface FairCache<K, V> {
   delete(key: K): void;
   readonly size: number;
   values(): Iterable<V>;
+  /** The keys with their values. Reading them is no use. */
+  pairs(): Iterable<[K, V]>;
   /** The entries of each group, the most recently used first. */
   byGroup(): [K, V][][];
 }
@@ -195,6 +197,9 @@ export function createFairCache<K, V>(options: FairCacheOptions<K, V>): FairCach
     },
     *values() {
       for (const { value } of entries.values()) yield value;
+    },
+    *pairs() {
+      for (const [key, { value }] of entries) yield [key, value];
     },
     byGroup: () => Array.from(groups.values(), ({ entries: own }) => latestFirst(own)),
   };

@@ -36,6 +36,7 @@ import type { Transport } from '../transport/transport.ts';
 import type { ReportAuthFailure } from './attempt/authenticate.ts';
 import type { RefusedThoughts } from './attempt/bound-thoughts.ts';
 import type { Hedging } from './attempt/patience.ts';
+import type { ReportRefusedKey } from './attempt/refused-key.ts';
 import type { ThoughtFields } from './attempt/thought-fields.ts';
 import type { RateDeps } from './call/admission.ts';
 import type { ReportPluginFailure } from './call/hook-failure.ts';
@@ -141,6 +142,8 @@ export interface AttemptDeps {
   exchanges: OpenExchanges;
   /** Learns why the `auth` of a provider failed. The client does not learn it. */
   reportAuthFailure?: ReportAuthFailure | undefined;
+  /** Learns that a provider refused a key, or its bill. */
+  reportRefusedKey?: ReportRefusedKey | undefined;
   limits: UpstreamLimitSettings;
   timeouts: TimeoutSettings;
 }

@@ -318,6 +318,7 @@ function allCoolingDown(endsMs: readonly number[], excluded: Exclusion[], facts:
     'unavailable',
     'Every endpoint that could serve is in cooldown after failures; try again later',
     {
+      errorType: 'cooldown',
       retryAfterMs: Math.max(Math.min(...endsMs) - facts.nowMs, 1000),
       metadata: { excluded },
     },

@@ -1,5 +1,5 @@
-import type { Clock } from '../base/clock.ts';
-import type { Health } from '../catalog/health/index.ts';
+import { type Clock, isoTime } from '../base/clock.ts';
+import type { CoolingDown, Health } from '../catalog/health/index.ts';
 import type { Edge } from '../http/edge.ts';
 import type { Spending } from '../stores/spending/spending.ts';
 import type { Records } from '../telemetry/records/records.ts';
@@ -14,10 +14,35 @@ export interface GatewayState {
   waitingBookings: number;
   /** Endpoints, and credentials of workspaces at them, that are in cooldown: for all workspaces or for one. */
   cooldowns: number;
+  /** The first of them by name, so that an operator need not guess; at most 100. */
+  inCooldown: readonly EndpointInCooldown[];
   /** The number of records that wait to be written; 0 where none are kept. */
   waitingRecords: number;
   /** The number of records that were not kept since the start: too many waited, or the store refused them. */
   droppedRecords: number;
+}
+
+/** An endpoint that is left alone for a while. */
+export interface EndpointInCooldown {
+  /** Slug of the endpoint, `provider` or `provider/variant`. */
+  endpoint: string;
+  /** The provider's name of the model. */
+  model: string;
+  /** Id of the BYOK credential that failed there; null: the operator's. */
+  credentialId: string | null;
+  /** The only workspace that it is for; null: it is for all. */
+  workspaceId: string | null;
+  /** End of the cooldown, as ISO 8601. */
+  until: string;
+}
+
+const withCredential = /^(\S+) (.*) ([0-9a-f]{8}-[0-9a-f-]{27})$/s;
+const withoutCredential = /^(\S+) (.*)$/s;
+
+function named({ key, workspaceId, untilMs }: CoolingDown): EndpointInCooldown {
+  const [, endpoint = key, model = '', credentialId = null] =
+    withCredential.exec(key) ?? withoutCredential.exec(key) ?? [];
+  return { endpoint, model, credentialId, workspaceId, until: isoTime(untilMs) };
 }
 
 /** @returns a function that reads the state from memory, without a call of a store */
@@ -32,6 +57,7 @@ export function stateOf(
     requestsInFlight: edge.inFlight(),
     ...spending.state(),
     cooldowns: health.coolingDown(clock.now()),
+    inCooldown: health.inCooldown(clock.now()).map(named),
     waitingRecords: records?.waiting() ?? 0,
     droppedRecords: records?.dropped() ?? 0,
   });

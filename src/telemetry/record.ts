@@ -4,6 +4,7 @@ import type { Exclusion } from '../call/plan.ts';
 import type { AttemptTrace } from '../call/trace.ts';
 import type { Usage } from '../schema/chat/chat.ts';
 import type { PipelineStage } from '../schema/chat/envelope.ts';
+import { refusalSums } from './refusal-sums.ts';
 
 /**
  * The part that every record has: the caller, and the end of the request. No record contains a prompt, a response or a
@@ -191,8 +192,24 @@ export function recorderOf<AnyRecord>(
   return wanted.length === 0 ? null : recordTo(wanted);
 }
 
+/**
+ * Makes the log of client calls, one line each. Calls that were refused before a provider was asked, because of a rate
+ * limit or of a cooldown, come in floods: of each key, the first in a minute has a line, and further ones have a sum.
+ */
+export function completionLog(logger: Logger): (record: RequestRecord) => void {
+  const sums = refusalSums(logger);
+  return (record) => {
+    const { status, requested, attempts, apiKeyHash, error } = record;
+    sums.endWindow(record.receivedAtMs + record.totalMs);
+    const isSummed = attempts.length === 0 && (status === 429 || error?.type === 'cooldown');
+    const who = { status, error: error?.type, reason: error?.message, requested, apiKeyHash };
+    if (isSummed && !sums.isFirst(who, [status, error?.type, requested, apiKeyHash])) return;
+    logCompletion(logger, record);
+  };
+}
+
 /** Writes one line for a client call. */
-export function logCompletion(logger: Logger, record: RequestRecord): void {
+function logCompletion(logger: Logger, record: RequestRecord): void {
   const { id, requested, model, provider, status, outcome, totalMs, firstMs, attempts, costNanoUsd, workspaceId } =
     record;
   const fields = {
@@ -231,41 +248,20 @@ function failuresIn(attempts: readonly AttemptTrace[]): object {
   };
 }
 
-/** The most lines in a minute about requests with a status of 401 or 403; further ones are counted. */
-const maxDeniedLines = 60;
-const deniedWindowMs = 60_000;
-
 /**
  * Makes the log of refused requests and other operations, one line each. Refusals are the caller's doing, so they are
- * no warnings. A caller that tries keys gets one line for each, with the reason, up to 60 in a minute. The first line
- * of a later minute tells how many were left out. Their records all reach `onOperation`.
+ * no warnings. Of refusals with a status of 401, 403 and 429, the first of each key in a minute has a line with the
+ * reason. Further ones are counted, and the sum is a warning, with the hash of the key, behind that minute. All their
+ * records reach `onOperation`.
  */
 export function operationLog(logger: Logger): OperationRecorder {
-  let windowStartMs = Number.NEGATIVE_INFINITY;
-  let written = 0;
-  let unlogged = 0;
-
-  /** @returns the number of lines that were left out before this one; null: this one is left out too */
-  function admit(nowMs: number): number | null {
-    if (nowMs - windowStartMs >= deniedWindowMs || nowMs < windowStartMs) {
-      windowStartMs = nowMs;
-      written = 0;
-    }
-    if (written >= maxDeniedLines) {
-      unlogged++;
-      return null;
-    }
-    written++;
-    const before = unlogged;
-    unlogged = 0;
-    return before;
-  }
-
+  const sums = refusalSums(logger);
   return (record) => {
     const { kind, operation, id, method, path, status, totalMs, workspaceId, apiKeyHash, userId, error } = record;
-    const isDenied = status === 401 || status === 403;
-    const before = isDenied ? admit(record.receivedAtMs + totalMs) : 0;
-    if (before === null) return;
+    sums.endWindow(record.receivedAtMs + totalMs);
+    const isSummed = status === 401 || status === 403 || status === 429;
+    const who = { status, ...(error && { error: error.type }), reason: error?.message, apiKeyHash, userId };
+    if (isSummed && !sums.isFirst(who, [status, error?.type, operation, apiKeyHash, userId])) return;
     const fields = {
       ...(id !== null && { id }),
       operation,
@@ -275,8 +271,7 @@ export function operationLog(logger: Logger): OperationRecorder {
       totalMs,
       workspaceId,
       ...(error && { error: error.type }),
-      ...(isDenied && { reason: error?.message, apiKeyHash, userId }),
-      ...(before > 0 && { unlogged: before }),
+      ...(isSummed && { reason: error?.message, apiKeyHash, userId }),
     };
     if (status >= 500) logger.warn(fields, kind);
     else logger.info(fields, kind);

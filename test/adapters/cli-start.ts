@@ -41,6 +41,7 @@ export function start(
       stop = callback;
     },
     onReload() {},
+    now: () => Date.UTC(2026, 0, 31),
     nowMs: () => nowMs,
     after: () => () => {},
     cores: 2,

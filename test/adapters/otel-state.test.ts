@@ -49,6 +49,7 @@ describe('what a gateway has open', () => {
       holds: 0,
       waitingBookings: 0,
       cooldowns: 0,
+      inCooldown: [],
       waitingRecords: 0,
       droppedRecords: 0,
     });

@@ -88,6 +88,7 @@ describe('the docs', () => {
       isWatched: false,
       onStop: () => undefined,
       onReload: () => undefined,
+      now: () => 0,
       nowMs: () => 0,
       after: () => () => undefined,
       cores: 1,

@@ -32,16 +32,102 @@ describe('a request that was refused', () => {
       expect(JSON.stringify(lines)).not.toContain(sent);
     }
   });
-  it('fills no log: 60 lines in a minute, and a count', async () => {
-    const { lines, clock, post, operationRecords } = withRecords();
-    const ask = () => post(body, { authorization: 'Bearer sk-junk' });
-    for (let n = 0; n < 100; n++) await ask();
-    expect([lines.length, operationRecords.length]).toEqual([60, 100]);
+  it('fills no log: a line for each key in a minute, and then a sum with its hash', async () => {
+    const operationRecords: object[] = [];
+    const { lines, clock, post, gateway } = logged({
+      apiKeys: [{ key: testKey }],
+      store: new Keyv({ store: new Map() }),
+      onOperation: (record: object) => void operationRecords.push(record),
+    });
+    const disabled = await gateway.apiKeys.create({});
+    await gateway.apiKeys.setDisabled(disabled.record.hash, true);
+    const limited = await gateway.apiKeys.create({ requestsPerMinute: 1 });
+    const ask = (key: string) => post(body, { authorization: `Bearer ${key}` });
+    await ask(limited.key);
+    lines.length = 0;
+    operationRecords.length = 0;
+    for (let n = 0; n < 30; n++) for (const key of ['sk-junk', disabled.key, limited.key]) await ask(key);
+    expect(operationRecords).toHaveLength(60);
+    expect(lines.map(({ level, fields: { status } }) => [level, status])).toEqual([
+      ['info', 401],
+      ['info', 401],
+      ['warn', 429],
+    ]);
+    lines.length = 0;
     await clock.advance(60_000);
-    await ask();
-    expect(lines.at(-1)?.fields).toMatchObject({ status: 401, unlogged: 40 });
-    await ask();
-    expect(lines.at(-1)?.fields.unlogged).toBeUndefined();
+    await ask('sk-junk');
+    await ask(testKey);
+    const sum = { level: 'warn', message: 'further refusals in a minute' };
+    expect(lines).toMatchObject([
+      { ...sum, fields: { status: 401, reason: 'The API key is not valid', apiKeyHash: null, further: 29 } },
+      { ...sum, fields: { status: 401, apiKeyHash: disabled.record.hash, further: 29 } },
+      { level: 'info', message: 'refusal', fields: { status: 401 } },
+      { ...sum, fields: { status: 429, error: 'rate_limit_exceeded', apiKeyHash: limited.record.hash, further: 29 } },
+      { message: 'request' },
+    ]);
+    for (const key of ['sk-junk', disabled.key, limited.key]) expect(JSON.stringify(lines)).not.toContain(key);
+  });
+});
+
+describe('what an operator has to look at', () => {
+  const models = [{ slug: 'acme/fast', endpoints: [{ provider: 'openai', model: 'gpt-x' }] }];
+  const providers = { openai: { apiKey: 'sk-rotated-0123456789' } };
+  it.each([
+    [401, {}, 'provider_credentials', 'set a key that the provider knows in providers.openai'],
+    [
+      403,
+      {},
+      'provider_credentials',
+      'let the key use this model at the provider, or use another key, region or project',
+    ],
+    [402, {}, 'provider_payment', 'pay the bill of this account, or raise its limit, at the provider'],
+    [
+      429,
+      { code: 'insufficient_quota' },
+      'provider_payment',
+      'pay the bill of this account, or raise its limit, at the provider',
+    ],
+  ])('is told apart: a key that the provider refuses with %s %j', async (status, more, errorType, todo) => {
+    const { lines, post, upstream, gateway, clock } = logged({ providers, models });
+    upstream.answer({
+      status,
+      body: { error: { message: 'Incorrect API key provided: sk-rotated-0123456789', ...more } },
+    });
+    const refused = await post(body);
+    expect([refused.status, refused.json.error.metadata?.error_type]).toEqual([502, errorType]);
+    const line = lines.find(({ message }) => message === 'provider refused the key');
+    expect(line).toEqual({
+      level: 'warn',
+      message: 'provider refused the key',
+      fields: {
+        provider: 'openai',
+        endpoint: 'openai',
+        model: 'gpt-x',
+        status: status === 429 ? 402 : status,
+        key: 'sk-ro...6789',
+        todo,
+      },
+    });
+    expect(lines.find(({ message }) => message === 'request')?.fields.error).toBe(errorType);
+    expect(JSON.stringify([lines, refused.json])).not.toContain('sk-rotated-0123456789');
+    // The next one meets the cooldown, and says so; the state names it.
+    const next = await post(body);
+    expect([next.status, next.json.error.metadata?.error_type]).toEqual([503, 'cooldown']);
+    expect(lines.filter(({ message }) => message === 'provider refused the key')).toHaveLength(1);
+    expect(gateway.state()).toMatchObject({
+      cooldowns: 1,
+      inCooldown: [{ endpoint: 'openai', model: 'gpt-x', credentialId: null, until: expect.stringMatching(/^20/) }],
+    });
+    await clock.advance(3_600_000);
+    expect(gateway.state()).toMatchObject({ cooldowns: 0, inCooldown: [] });
+  });
+  it('is none of it where a provider is down, or asks too much', async () => {
+    const { lines, post, upstream } = logged({ providers, models, retry: { maxAttempts: 1 } });
+    upstream.answer({ status: 500, body: { error: { message: 'oh' } } });
+    expect((await post(body)).json.error.metadata?.error_type).toBe('provider_unavailable');
+    upstream.answer({ status: 429, body: { error: { message: 'slow down' } } });
+    expect((await post(body)).json.error.metadata?.error_type).toBe('rate_limit_exceeded');
+    expect(lines.map(({ message }) => message)).toEqual(['request', 'request']);
   });
 });
 
@@ -99,11 +185,6 @@ describe('a request that no provider served', () => {
     expect(JSON.stringify(lines)).not.toContain('secret prompt');
   });
 });
-
-function withRecords() {
-  const operationRecords: object[] = [];
-  return { operationRecords, ...logged({ onOperation: (record: object) => void operationRecords.push(record) }) };
-}
 
 describe('the record of a request that failed', () => {
   it("has the provider's words, without its key, and the rule that excluded each endpoint", async () => {

@@ -17,7 +17,7 @@ import {
   uptimeOf,
 } from './entry.ts';
 import { bucketOf, lowest } from './histogram.ts';
-import { cooldownFor, coolsDown, endProbes, ownCooldown, succeedFor } from './own-cooldowns.ts';
+import { cooldownFor, cooldownsOf, coolsDown, endProbes, ownCooldown, succeedFor } from './own-cooldowns.ts';
 import { last1d, last5m, last30m, last30s, outcomesIn, record, slotNumber, sum } from './series.ts';
 import { createSharing, type Sharing } from './sharing.ts';
 import { askFor, failFor, failForAll, isWitnessed } from './witness.ts';
@@ -95,9 +95,24 @@ export interface Health {
   statistics(key: string, nowMs: number, workspaceId?: WorkspaceId | null): EndpointStatistics;
   /** The number of keys in cooldown, for all workspaces or for one. Checks every key. */
   coolingDown(nowMs: number): number;
+  /** The keys in cooldown, the first of them. */
+  inCooldown(nowMs: number): readonly CoolingDown[];
   /** Sends the latest observations to other instances. Never rejects. */
   close(): Promise<void>;
 }
+
+/** A cooldown that is on. */
+export interface CoolingDown {
+  /** See `healthKey`. */
+  key: string;
+  /** The only workspace that it is for; null: it is for all. */
+  workspaceId: WorkspaceId | null;
+  /** Epoch ms. */
+  untilMs: number;
+}
+
+/** The most cooldowns that are named. */
+const mostNamed = 100;
 
 export interface HealthDeps {
   clock: Clock;
@@ -222,6 +237,15 @@ export function createHealth({
       let count = 0;
       for (const entry of entries.values()) if (coolsDown(entry, nowMs + shiftMs())) count++;
       return count;
+    },
+    inCooldown(nowMs) {
+      const found: CoolingDown[] = [];
+      for (const [key, entry] of entries.pairs()) {
+        if (found.length >= mostNamed) break;
+        for (const { workspaceId, untilMs } of cooldownsOf(entry, nowMs + shiftMs()))
+          found.push({ key, workspaceId, untilMs: untilMs - shiftMs() });
+      }
+      return found;
     },
     close: async () => shared?.close(),
   };

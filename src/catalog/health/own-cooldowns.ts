@@ -14,6 +14,18 @@ export function coolsDown({ cooldown, witnesses }: Entry, nowMs: number): boolea
   return own.some((witness) => cooldownUntil(witness.cooldown, nowMs) !== undefined);
 }
 
+/** The cooldowns of an endpoint that are on: for all workspaces, and for single ones. */
+export function cooldownsOf(
+  { cooldown, witnesses }: Entry,
+  nowMs: number,
+): { workspaceId: WorkspaceId | null; untilMs: number }[] {
+  const own = [...(witnesses ?? [])].map(([id, witness]): [WorkspaceId | null, Cooldown] => [id, witness.cooldown]);
+  return [[null, cooldown] as [WorkspaceId | null, Cooldown], ...own].flatMap(([workspaceId, one]) => {
+    const untilMs = cooldownUntil(one, nowMs);
+    return untilMs === undefined ? [] : [{ workspaceId, untilMs }];
+  });
+}
+
 export function endProbes(entry: Entry, workspaceId: WorkspaceId | null): void {
   endProbe(entry.cooldown);
   const own = ownCooldown(entry, workspaceId);

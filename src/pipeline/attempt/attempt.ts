@@ -20,6 +20,7 @@ import { authenticated } from './authenticate.ts';
 import { isOtherPrompt } from './bound-thoughts.ts';
 import { AttemptContext } from './context.ts';
 import { fittedRequest, Sent, urlOf } from './outgoing.ts';
+import { refusedKeyIn } from './refused-key.ts';
 import { type Attempted, readError, readResponse } from './response.ts';
 import { Watchdog } from './watchdog.ts';
 
@@ -130,6 +131,8 @@ export async function attempt(
     const named = withCallersPath(error, call.ask);
     const cleaned = credential && provider ? withoutKeys(named, credential, provider.baseUrl) : named;
     observer.failed(cleaned);
+    const refused = credential === null ? null : refusedKeyIn(cleaned, target, credential);
+    if (refused !== null) deps.reportRefusedKey?.(refused);
     throw cleaned;
   }
 }

@@ -21,7 +21,7 @@ export function failureOf(errors: readonly UpstreamError[], attempts: readonly A
   const kind = kindOf(last);
   return new GatewayError(kind, messageOf(last, failed?.provider ?? 'The provider', failed?.isByok ?? false), {
     cause: last,
-    errorType: last.fault === 'operator' ? undefined : last.errorType,
+    errorType: typeFor(last),
     retryAfterMs: kind === 'rate_limited' || kind === 'overloaded' || kind === 'unavailable' ? retryAfterMs : undefined,
     metadata: {
       ...(failed ? { provider_name: failed.provider } : {}),
@@ -31,6 +31,15 @@ export function failureOf(errors: readonly UpstreamError[], attempts: readonly A
       ...(previous.length > 0 ? { previous_errors: previous } : {}),
     },
   });
+}
+
+/**
+ * Returns the `error_type` for the caller. An operator looks for a key that was changed elsewhere than for an unpaid bill
+ * or for a provider that is down.
+ */
+function typeFor({ fault, status, reason, errorType }: UpstreamError): string {
+  if (fault !== 'operator') return errorType;
+  return reason === 'status' && (status === 402 || status === 429) ? 'provider_payment' : 'provider_credentials';
 }
 
 /** Returns the gateway's kind of error for a provider's failure. */
@@ -96,7 +105,7 @@ export function toGatewayError(error: unknown, target: Target | null): GatewayEr
     return new GatewayError(
       kindOf(error),
       messageOf(error, target?.providerName ?? 'The provider', target?.isByok ?? false),
-      { errorType: error.errorType },
+      { errorType: typeFor(error) },
     );
   if (error instanceof CallAborted) return abortError(error);
   return new GatewayError('internal', 'Something went wrong inside the gateway', { cause: error });
