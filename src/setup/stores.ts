@@ -126,11 +126,11 @@ export function openStores(settings: StoreSettings): Stores {
   } = settings;
   const { secrets, sealer, logger = null } = settings;
   const bare = chosen(settings);
-  const storage = guardStorage(bare, { clock, timeoutMs, logger });
+  const writes = writeCheck(clock);
+  const storage = guardStorage(bare, { clock, timeoutMs, logger, onRefusedWrite: writes.refused });
   // A ledger in memory is never late: a time limit would cost more than the ledger itself.
   const ledger = bare.kind === 'memory' && !settings.ledger ? bare.ledger : storage.ledger;
   const owners = createOwners(storage);
-  const writes = writeCheck(storage, clock);
   const vault = createVault({
     sealer: sealer ? limitSealer(sealer, clock, timeoutMs) : secrets ? keyRing(secrets, randomBytes) : null,
     randomBytes,
@@ -233,7 +233,7 @@ export function openStores(settings: StoreSettings): Stores {
     recordStorage,
     async ping() {
       const at = { partition: defaultWorkspaceId, kind: 'probe', id: 'probe' };
-      await Promise.all([storage.get(at), ledger.read(defaultWorkspaceId, []), writes.check()]);
+      await Promise.all([storage.get(at), ledger.read(defaultWorkspaceId, []), writes.check(storage)]);
     },
     async rotateCredentials(further = []) {
       const named = workspaceIds(further);

@@ -142,10 +142,11 @@ describe('model-gateway doctor', () => {
       upstream.close();
     }
   });
-  it('finds a store that is away, and one that is not atomic', async () => {
+  it('finds a store that is away, one that is not atomic, and one that is full', async () => {
     const failing = { get: down, set: down, delete: down, clear: down };
+    const full = { get: async () => undefined, set: isFull, delete: async () => true, clear: async () => undefined };
     const found: Finding[][] = [];
-    for (const store of [new Keyv({ store: failing as never }), new Map()]) {
+    for (const store of [new Keyv({ store: failing as never }), new Map(), new Keyv({ store: full as never })]) {
       const options = { store: store as never, authenticate: 'host' as const };
       const gateway = createGateway(options);
       const another = () => createGateway({ ...options, store: new Map() as never });
@@ -165,8 +166,15 @@ describe('model-gateway doctor', () => {
       { level: 'ok' },
       { level: 'problem', found: expect.stringContaining('not atomic') },
     ]);
+    expect(found[2]).toMatchObject([
+      { level: 'problem', found: expect.stringContaining('full'), advice: expect.stringMatching(/^Make room/) },
+    ]);
   });
 });
+
+async function isFull(): Promise<never> {
+  throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' });
+}
 
 async function down(): Promise<never> {
   throw new Error('The store is down');

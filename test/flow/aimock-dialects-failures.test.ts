@@ -13,8 +13,8 @@ const pair = { model: 'acme/pair' };
 /** Each kind of error: what the client gets where nobody else is left, and its error type. */
 const errors: [AimockError, number, string][] = [
   ['invalid', 400, 'invalid_request'],
-  ['unauthenticated', 502, 'provider_unavailable'],
-  ['forbidden', 502, 'provider_unavailable'],
+  ['unauthenticated', 502, 'provider_credentials'],
+  ['forbidden', 502, 'provider_credentials'],
   ['limited', 429, 'rate_limit_exceeded'],
   ['broken', 502, 'provider_unavailable'],
   ['overloaded', 529, 'provider_overloaded'],

@@ -13,6 +13,8 @@ export interface GuardOptions {
   /** The time limit of every call. */
   timeoutMs: number;
   logger?: StoreLogger | null;
+  /** Learns of a call that the store refused because nothing can be written there. */
+  onRefusedWrite?: (error: unknown) => void;
   /** After this many time-outs and lost connections in a row, calls fail at once. Default 5. */
   circuitFailures?: number;
   /** The time in ms between two calls from then on, until the server responds to one. Default 100. */
@@ -100,7 +102,10 @@ function guard(part: 'records' | 'ledger' | 'rates', store: Storage['kind'], opt
   function logRefusal(operation: string, error: unknown): void {
     const nowMs = clock.monotonic();
     const todo = todoFor(error);
-    if (todo !== null) unwritten = operation;
+    if (todo !== null) {
+      unwritten = operation;
+      options.onRefusedWrite?.(error);
+    }
     if (nowMs - refusedMs < logRefusalEveryMs) return;
     refusedMs = nowMs;
     const fields = { store, part, operation, error: nameOfError(error), ...(todo === null ? {} : { todo }) };

@@ -8,7 +8,7 @@ const coded = (message: string, code?: string) => Object.assign(new Error(messag
 
 function scripted(kind: Storage['kind'] = 'sqlite') {
   const clock = manualClock();
-  const script: { fails: Error | null } = { fails: null };
+  const script: { fails: Error | null; mostBytes: number } = { fails: null, mostBytes: Number.POSITIVE_INFINITY };
   const lines: { fields: Record<string, unknown>; message: string }[] = [];
   let writes = 0;
   const storage = {
@@ -16,15 +16,19 @@ function scripted(kind: Storage['kind'] = 'sqlite') {
     isShared: true,
     ledger: {},
     rates: {},
-    async commit() {
+    async commit([change]: readonly { value: string | null }[]) {
       writes++;
+      if ((change?.value?.length ?? 0) > script.mostBytes) throw coded('database or disk is full', 'SQLITE_FULL');
       if (script.fails !== null) throw script.fails;
       return true;
     },
   } as unknown as Storage;
   const note = (fields: object, message: string) => void lines.push({ fields: { ...fields }, message });
-  const guarded = guardStorage(storage, { clock, timeoutMs: 1_000, logger: { info: note, warn: note } });
-  return { clock, script, lines, guarded, check: writeCheck(guarded, clock), writes: () => writes };
+  const writing = writeCheck(clock);
+  const logger = { info: note, warn: note };
+  const guarded = guardStorage(storage, { clock, timeoutMs: 1_000, logger, onRefusedWrite: writing.refused });
+  const check = { check: () => writing.check(guarded) };
+  return { clock, script, lines, guarded, check, writes: () => writes };
 }
 
 describe('the check whether a store takes writes', () => {
@@ -38,7 +42,20 @@ describe('the check whether a store takes writes', () => {
     await expect(check.check()).rejects.toMatchObject({ status: 503 });
     script.fails = null;
     await check.check();
-    expect(writes()).toBe(3);
+    // A large one and the usual one: only that much room makes up for a refusal.
+    expect(writes()).toBe(4);
+  });
+  it('counts what the store has refused to somebody else, until much more than that fits', async () => {
+    const { script, check, guarded } = scripted();
+    await check.check();
+    script.mostBytes = 10_000;
+    await expect(
+      guarded.commit([{ at: { partition: 'p', kind: 'k', id: 'i' }, value: 'y'.repeat(20_000) }]),
+    ).rejects.toThrow();
+    await expect(check.check()).rejects.toMatchObject({ errorType: 'store_full' });
+    await expect(check.check()).rejects.toMatchObject({ errorType: 'store_full' });
+    script.mostBytes = Number.POSITIVE_INFINITY;
+    await check.check();
   });
   it('leaves a store in memory alone', async () => {
     const { check, writes } = scripted('memory');
