@@ -128,9 +128,9 @@ describe.each([false, true])('an error in a success that names a status (stream:
     [429, 429, 'rate_limit_exceeded'],
     ['429', 429, 'rate_limit_exceeded'],
     [400, 400, 'invalid_request'],
-    [401, 502, 'provider_unavailable'],
-    [402, 502, 'provider_unavailable'],
-    [403, 502, 'provider_unavailable'],
+    [401, 502, 'provider_credentials'],
+    [402, 502, 'provider_credentials'],
+    [403, 502, 'provider_credentials'],
     ['upset', 502, 'provider_unavailable'],
   ])('is reported as that status: %j', async (code, status, errorType) => {
     const { post, upstream, records } = testGateway({ retry: { attemptsPerEndpoint: 1 } });

@@ -137,7 +137,7 @@ describe('a refusal', () => {
       expect(json.error).toEqual({
         code: 502,
         message: "Up refused the gateway's own credentials",
-        metadata: { error_type: 'provider_unavailable', provider_name: 'Up' },
+        metadata: { error_type: 'provider_credentials', provider_name: 'Up' },
       });
     },
   );
@@ -150,7 +150,7 @@ describe('a refusal', () => {
     expect([resting.status, resting.headers.get('retry-after'), resting.json.error.metadata?.error_type]).toEqual([
       503,
       '20',
-      'provider_overloaded',
+      'cooldown',
     ]);
     upstream.answer(fine);
     expect((await post({ model: 'acme/pair', messages: hello })).json.provider).toBe('Up');

@@ -80,11 +80,11 @@ describe('what an operator has to look at', () => {
       'provider_credentials',
       'let the key use this model at the provider, or use another key, region or project',
     ],
-    [402, {}, 'provider_payment', 'pay the bill of this account, or raise its limit, at the provider'],
+    [402, {}, 'provider_credentials', 'pay the bill of this account, or raise its limit, at the provider'],
     [
       429,
       { code: 'insufficient_quota' },
-      'provider_payment',
+      'provider_credentials',
       'pay the bill of this account, or raise its limit, at the provider',
     ],
   ])('is told apart: a key that the provider refuses with %s %j', async (status, more, errorType, todo) => {

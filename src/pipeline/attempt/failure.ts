@@ -34,12 +34,11 @@ export function failureOf(errors: readonly UpstreamError[], attempts: readonly A
 }
 
 /**
- * Returns the `error_type` for the caller. An operator looks for a key that was changed elsewhere than for an unpaid bill
- * or for a provider that is down.
+ * Returns the `error_type` for the caller. An operator looks for a key that was changed elsewhere than for a provider that
+ * is down. Whether the key or its bill was refused is in the log: it is nothing for callers.
  */
-function typeFor({ fault, status, reason, errorType }: UpstreamError): string {
-  if (fault !== 'operator') return errorType;
-  return reason === 'status' && (status === 402 || status === 429) ? 'provider_payment' : 'provider_credentials';
+function typeFor({ fault, errorType }: UpstreamError): string {
+  return fault === 'operator' ? 'provider_credentials' : errorType;
 }
 
 /** Returns the gateway's kind of error for a provider's failure. */

@@ -102,12 +102,18 @@ function addToolIssues(tools: readonly ResponsesTool[], path: string, add: Add):
 
 function addChoiceIssues({ tool_choice: choice, tools, input }: ResponsesRequest, add: Add): void {
   if (choice === 'required') {
-    if (!tools?.length && !(typeof input !== 'string' && input.some(({ tools: more }) => isFilled(more))))
+    if (!hasTools(tools) && !(typeof input !== 'string' && input.some(({ tools: more }) => hasTools(more))))
       add('tool_choice', '"required" needs at least one tool in tools');
   } else if (typeof choice === 'object' && choice !== null && isRefusedTool(choice.type))
     add('tool_choice.type', `"${choice.type}" is a tool that this operation does not run`);
 }
 
-function isFilled(list: unknown): boolean {
-  return Array.isArray(list) && list.length > 0;
+/** Tells whether a list holds a tool. A group without members is none. */
+function hasTools(list: unknown): boolean {
+  return (
+    Array.isArray(list) &&
+    (list as readonly ResponsesTool[]).some(
+      (tool) => !isKnownTool(tool) || tool.type !== 'namespace' || tool.tools.length > 0,
+    )
+  );
 }

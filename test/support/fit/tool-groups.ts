@@ -146,7 +146,7 @@ function choose(made: Grouped, asked: string, which: number): void {
   const { tools, body } = made;
   const wire = ({ kind: type, ...named }: ClientTool) => ({ type, ...named });
   if (asked === 'unset') return;
-  if (asked === 'auto' || (asked === 'required' && body.tools.length > 0)) body.tool_choice = asked;
+  if (asked === 'auto' || (asked === 'required' && tools.length > 0)) body.tool_choice = asked;
   if (tools.length === 0) return;
   const one = tools[which % tools.length] as ClientTool;
   if (asked === 'one') {
