@@ -47,7 +47,8 @@ export const responses: Validator = (text) => {
   }
   seen.check(open.size === 0, `No tool output found for ${[...open].join()}`);
   seen.check(!('tools' in body) || listOf(body.tools).length > 0, 'tools: empty');
-  seen.check(!('tool_choice' in body) || 'tools' in body || seen.tools.length > 0, 'tool_choice without tools');
+  const isIdle = body.tool_choice === undefined || body.tool_choice === 'auto';
+  seen.check(isIdle || 'tools' in body || seen.tools.length > 0, 'tool_choice without tools');
   offerAll(body.tools, new Set());
   const { tool_choice: choice } = body;
   const chosen = !isObject(choice) ? [] : choice.type === 'allowed_tools' ? listOf(choice.tools) : [choice];

@@ -67,8 +67,6 @@ export function nativeTools(native: Native, isLimited: boolean, dropped: Dropped
       const { toolChoice } = native;
       if (toolChoice === null || !isSame(toolChoice.chat, asked))
         return asked === undefined ? undefined : encodeToolChoice(asked as Parameters<typeof encodeToolChoice>[0]);
-      // Without tools, a choice among them means nothing, and some servers refuse it.
-      if (toolChoice.own === 'auto' && !hasTools) return undefined;
       const choice = isLimited ? allowedChoice(toolChoice.own, hasTools) : toolChoice.own;
       if (choice === undefined) dropped.note('tool_choice');
       return choice;
