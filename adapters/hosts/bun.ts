@@ -31,8 +31,8 @@ export interface BunSocketData {
   open(peer: SocketPeer): SocketSession;
   /** The session, once it has begun. */
   session?: SocketSession;
-  /** Called when there is room for more. */
-  drained?: () => void;
+  /** Settles when there is room for more: one for all that wait. */
+  room?: { settled: Promise<void>; settle: () => void } | undefined;
 }
 
 /** The part of Bun's `ServerWebSocket` that we use. */
@@ -78,9 +78,8 @@ export const gatewayWebSocket = {
     data.session = data.open({
       send(text) {
         if (socket.send(text) !== -1) return;
-        return new Promise((resolve) => {
-          data.drained = resolve;
-        });
+        data.room ??= newRoom();
+        return data.room.settled;
       },
       close: (code, reason) => socket.close(code, reason),
       ping: () => socket.ping(),
@@ -92,7 +91,7 @@ export const gatewayWebSocket = {
   },
   /** Learns that the client has read. */
   drain({ data }: BunWebSocket): void {
-    data.drained?.();
+    settle(data);
   },
   /** Learns that the client answers. */
   pong({ data }: BunWebSocket): void {
@@ -100,10 +99,21 @@ export const gatewayWebSocket = {
   },
   /** Learns that the connection is closed. */
   close({ data }: BunWebSocket): void {
-    data.drained?.();
+    settle(data);
     data.session?.closed();
   },
 };
+
+function newRoom(): NonNullable<BunSocketData['room']> {
+  const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
+  return { settled, settle };
+}
+
+function settle(data: BunSocketData): void {
+  const { room } = data;
+  data.room = undefined;
+  room?.settle();
+}
 
 /** Options of `serve`. */
 export interface ServeOptions extends GatewayFetchOptions {

@@ -82,11 +82,17 @@ async function answer(
 type Opening = Extract<SocketUpgrade, { response: null }>;
 
 function attach(connection: WebSocket, socket: Duplex, { open }: Opening, sessions: Sessions): void {
+  // One for all that wait: sixteen responses may be made at once.
+  let room: Promise<void> | undefined;
   const peer: SocketPeer = {
     send(text) {
       if (connection.readyState !== connection.OPEN) return;
       connection.send(text);
-      if (socket.writableNeedDrain) return drained(socket);
+      if (!socket.writableNeedDrain) return;
+      room ??= drained(socket).finally(() => {
+        room = undefined;
+      });
+      return room;
     },
     close: (code, reason) => connection.close(code, reason),
     ping: () => {

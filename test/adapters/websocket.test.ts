@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import process from 'node:process';
 import express from 'express';
 import fastify from 'fastify';
 import Koa from 'koa';
@@ -211,6 +212,38 @@ it('A listener for upgrades leaves other paths to the other listeners of the app
   closing.push(() => socket.destroy());
   socket.write('GET /own HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
   expect(String((await once(socket, 'data'))[0])).toContain('418 Mine');
+});
+
+it('A client that reads nothing for a while gets all of many responses then, in every stream', async () => {
+  const upstream: HttpUpstream = await httpUpstream();
+  closing.push(() => upstream.close());
+  upstream.always({ body: [sse(chunk({ content: 'x'.repeat(400_000) }), chunk({}, 'stop'), '[DONE]')] });
+  const gateway = newGateway({
+    providers: { up: { baseUrl: upstream.url, apiKey: 'sk-up-0123456789' } },
+    models: [{ slug: 'acme/fast', endpoints: [{ provider: 'up', model: 'm' }] }],
+  });
+  const socket = await open((await hosts.serve?.(gateway)) as string);
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => void warnings.push(warning);
+  process.on('warning', onWarning);
+  socket.pause();
+  const ended = new Set<string>();
+  const all = new Promise<void>((resolve) => {
+    socket.on('message', (data) => {
+      const { type, stream_id: id } = JSON.parse(String(data));
+      if (type === 'response.completed') ended.add(id);
+      if (ended.size === 16) resolve();
+    });
+  });
+  for (let at = 0; at < 16; at++)
+    socket.send(JSON.stringify({ type: 'response.create', model: 'acme/fast', input: 'Hi', stream_id: `s${at}` }));
+  // Most are being made, and wait for the client.
+  await upstream.request(15);
+  expect(gateway.state().requestsInFlight).toBeGreaterThan(8);
+  socket.resume();
+  await all;
+  process.off('warning', onWarning);
+  expect(warnings).toEqual([]);
 });
 
 describe('gatewayFetch of Bun', () => {

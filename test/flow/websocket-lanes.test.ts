@@ -198,6 +198,21 @@ describe('a client that reads slowly', () => {
     expect(tested.upstream.sent[0]?.closedAtMs).not.toBeNull();
   });
 
+  it('and provokes errors that it does not read has to go', async () => {
+    const tested = testGateway();
+    const socket = await openSocket(tested, { room: () => new Promise(() => undefined) });
+    for (let at = 0; at < 1_000; at++) socket.send('{');
+    expect(socket.closed).toBeNull();
+    socket.send('{');
+    expect([socket.closed?.code, socket.frames.length]).toEqual([1008, 1_001]);
+    const reading = await openSocket(tested, { room: () => Promise.resolve() });
+    for (let at = 0; at < 3_000; at++) {
+      reading.send('{');
+      if (at % 500 === 0) await tested.run(Promise.resolve());
+    }
+    expect(reading.closed).toBeNull();
+  });
+
   it('and has stopped is given up, and its connection closed', async () => {
     const tested = testGateway({ timeouts: { totalMs: 5_000 } });
     tested.upstream.answer(held().answer);
@@ -289,6 +304,47 @@ describe('a response that is steered', () => {
       { role: 'tool' },
       { content: 'Shorter' },
     ]);
+  });
+
+  it('takes no more input than may wait, and gives back what waited for results that never came', async () => {
+    const tested = testGateway({ webSockets: { queueBytes: 1_000 } });
+    let release: () => void = nothing;
+    const until = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    tested.upstream.answer({ body: [sse(chunk({ content: 'A ' })), { until }, calls] }, answered('Other'));
+    const socket = await openSocket(tested);
+    socket.send(create({ input: 'Tell', tools }));
+    const [created] = (await socket.until(({ type }) => type === 'response.created')).slice(-1);
+    const id = created?.response.id;
+    socket.send(steer(id, 'a'.repeat(700)));
+    socket.send(steer(id, 'b'.repeat(700)));
+    const [refused] = (await socket.until(({ type }) => type === 'response.steer.failed')).slice(-1);
+    expect(refused).toMatchObject({ error: { code: 'too_many_pending_steers' }, steer: { input: 'b'.repeat(700) } });
+    release();
+    await socket.until(({ type }) => type === 'response.steer.pending');
+    // Another conversation begins: nobody can send the results any more.
+    await socket.turn({ input: 'Other' });
+    const [back] = (await socket.until(({ type }) => type === 'response.steer.failed')).slice(-1);
+    expect(back).toMatchObject({ error: { code: 'response_not_active' }, steer: { input: 'a'.repeat(700) } });
+    // And its room is free again.
+    tested.upstream.always(answered('Hi'));
+    expect((await socket.turn({ input: 'c'.repeat(700) })).at(-1)?.type).toBe('response.completed');
+  });
+
+  it('by nobody any more, when the host stops, gives the input back', async () => {
+    const tested = testGateway();
+    const one = held();
+    tested.upstream.answer(one.answer);
+    const socket = await openSocket(tested);
+    socket.send(create({ input: 'Tell' }));
+    const [created] = (await socket.until(({ type }) => type === 'response.created')).slice(-1);
+    socket.send(steer(created?.response.id, 'mine'));
+    socket.session.drain();
+    one.release();
+    const [failed] = (await socket.until(({ type }) => type === 'response.steer.failed')).slice(-1);
+    expect(failed).toMatchObject({ error: { code: 'successor_creation_failed' }, steer: { input: 'mine' } });
+    expect(socket.closed?.code).toBe(1001);
   });
 
   it.each<[string, (id: unknown) => object, string]>([

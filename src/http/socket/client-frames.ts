@@ -7,7 +7,7 @@ import type { Turn } from './lane.ts';
 /** A frame of a client, checked. */
 export type ClientFrame =
   | { type: 'response.create'; streamId: string | null; turn: Turn }
-  | { type: 'response.steer'; fields: Loose }
+  | { type: 'response.steer'; fields: Loose; size: number }
   /** Agents tell that they have read a response: nothing follows from it. */
   | { type: 'response.processed' };
 
@@ -20,7 +20,7 @@ export function readFrame(data: unknown, limits: BodyLimits): ClientFrame {
   const fields = objectIn(data, limits);
   const { type, stream_id: streamId = null } = fields;
   if (type === 'response.processed') return { type };
-  if (type === 'response.steer') return { type, fields };
+  if (type === 'response.steer') return { type, fields, size: data.length };
   if (streamId !== null && (typeof streamId !== 'string' || !/^[\w.:-]{1,128}$/.test(streamId)))
     throw new Refused(invalid('stream_id: expected 1 to 128 letters, digits and . : _ -', 'stream_id'), null);
   if (type !== 'response.create') {

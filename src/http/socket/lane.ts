@@ -8,6 +8,8 @@ export interface Steer {
   responseId: string;
   /** The input as it was sent. */
   input: unknown;
+  /** Its characters. */
+  size: number;
 }
 
 /** One `response.create` that was read, and waits for its turn. */

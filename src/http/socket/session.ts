@@ -76,6 +76,8 @@ export interface SessionDeps {
 }
 
 const responseEvents = new Set(['response.created', 'response.in_progress', 'response.queued']);
+/** Frames that a client may provoke without reading. */
+const mostUnread = 1_000;
 const numberField = '"sequence_number":';
 const ends = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error']);
 
@@ -110,6 +112,8 @@ export class ResponsesSession implements SocketSession {
   #inFlight = 0;
   #waitingSize = 0;
   #unanswered = 0;
+  /** Frames of the session itself that were sent while the client reads too slowly. */
+  #unread = 0;
   #isClosed = false;
   /** The reason why no further turns are taken; null: they are. */
   #last: typeof tooOld | null = null;
@@ -134,7 +138,7 @@ export class ResponsesSession implements SocketSession {
     if (this.#isClosed) return;
     try {
       const frame = readFrame(data, this.#deps.limits);
-      if (frame.type === 'response.steer') this.#steer(frame.fields);
+      if (frame.type === 'response.steer') this.#steer(frame.fields, frame.size);
       else if (frame.type === 'response.create') this.#create(frame.turn, frame.streamId);
     } catch (error) {
       if (error instanceof Refused) this.#refuse(error.error, error.streamId);
@@ -221,7 +225,7 @@ export class ResponsesSession implements SocketSession {
       lane.flight = flight;
       this.#inFlight++;
       void this.#run(lane, flight)
-        .catch((error: unknown) => this.#fail(lane, flight, error instanceof Refused ? error.error : unforeseen(error)))
+        .catch((error: unknown) => this.#fail(lane, flight, unforeseen(error)))
         .finally(() => {
           lane.flight = null;
           this.#inFlight--;
@@ -235,10 +239,12 @@ export class ResponsesSession implements SocketSession {
   async #run(lane: Lane, flight: Flight): Promise<void> {
     const { turn } = flight;
     const { previousId } = turn;
-    const earlier = previousId === null ? '' : this.#deps.memory.get(this.#deps.connection, previousId);
-    if (earlier === undefined) throw new Refused(notFound(previousId as string), lane.streamId);
     const steers = [...(previousId === null ? [] : (this.#queuedSteers.get(previousId) ?? [])), ...turn.steers];
     if (previousId !== null) this.#queuedSteers.delete(previousId);
+    for (const { size } of steers) this.#waitingSize -= size;
+    const refuse = (error: FrameError) => this.#fail(lane, flight, error, steers);
+    const earlier = previousId === null ? '' : this.#deps.memory.get(this.#deps.connection, previousId);
+    if (earlier === undefined) return refuse(notFound(previousId as string));
     const conversation = joined(
       earlier,
       itemsText(steers.flatMap(({ input }) => inputItems(input))),
@@ -250,7 +256,7 @@ export class ResponsesSession implements SocketSession {
       const unknown = unknownCall(input as unknown[]);
       if (unknown !== null) {
         const message = `No tool call found for the output with call_id "${unknown.slice(0, 100)}"`;
-        throw new Refused(invalid(message, 'input'), lane.streamId);
+        return refuse(invalid(message, 'input'));
       }
     }
     const path = turn.generates ? '/responses' : '/responses/input_tokens';
@@ -263,7 +269,7 @@ export class ResponsesSession implements SocketSession {
     });
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
     if (response.status !== 200 || (turn.generates && !isStream)) {
-      this.#fail(lane, flight, errorOf(response.status, response.headers, await response.text()), steers);
+      refuse(errorOf(response.status, response.headers, await response.text()));
     } else if (turn.generates) {
       await this.#forward(lane, flight, response.body as ReadableStream<Uint8Array>, conversation);
     } else {
@@ -333,7 +339,10 @@ export class ResponsesSession implements SocketSession {
     if (this.#isClosed || typeof id !== 'string') return;
     const { memory, connection, workspaceId } = this.#deps;
     const items = Array.isArray(output) ? output : [];
-    if (lane.latest !== null) memory.delete(connection, lane.latest);
+    if (lane.latest !== null) {
+      memory.delete(connection, lane.latest);
+      this.#giveBack(lane, flight, lane.latest);
+    }
     lane.latest = id;
     memory.set(workspaceId, connection, id, joined(conversation, itemsText(items)));
     const steers = flight.steers.splice(0);
@@ -354,9 +363,24 @@ export class ResponsesSession implements SocketSession {
     const { previousId, steers } = flight.turn;
     if (previousId !== null) this.#deps.memory.delete(this.#deps.connection, previousId);
     if (previousId !== null && lane.latest === previousId) lane.latest = null;
-    for (const steer of flight.steers.splice(0)) this.#tell(lane, flight, steerFailed(code, message, steer));
+    this.#fails(lane, flight, flight.steers.splice(0), code, message);
     for (const steer of flight.responseId === null ? steers : [])
       this.#tell(lane, flight, steerFailed('successor_creation_failed', message, steer));
+  }
+
+  /** Gives input back that waits for results which can be sent no more. */
+  #giveBack(lane: Lane, flight: Flight, responseId: string): void {
+    const steers = this.#queuedSteers.get(responseId) ?? [];
+    this.#queuedSteers.delete(responseId);
+    this.#fails(lane, flight, steers, 'response_not_active', 'Another response has followed');
+  }
+
+  /** Gives input back that nobody has taken up. */
+  #fails(lane: Lane, flight: Flight | null, steers: readonly Steer[], code: string, message: string): void {
+    for (const steer of steers) {
+      this.#waitingSize -= steer.size;
+      this.#tell(lane, flight, steerFailed(code, message, steer));
+    }
   }
 
   /** @param steers  input that the turn should have taken up */
@@ -371,21 +395,23 @@ export class ResponsesSession implements SocketSession {
     this.#forget(lane, flight, 'response_not_active', error.message);
   }
 
-  #steer(fields: Loose): void {
+  #steer(fields: Loose, size: number): void {
     const { previous_response_id: responseId, input } = fields;
     const lane = [...this.#lanes.values()].find(({ flight }) => flight !== null && flight.responseId === responseId);
     const flight = lane?.flight ?? null;
     const isKept =
       typeof responseId === 'string' && this.#deps.memory.get(this.#deps.connection, responseId) !== undefined;
-    const refusal = steerFault(fields) ?? steerRefusal(flight, isKept);
+    const hasRoom = this.#waitingSize + size <= this.#deps.settings.queueBytes;
+    const refusal = steerFault(fields) ?? steerRefusal(flight, isKept, hasRoom);
     if (flight === null || refusal !== null) {
       const [code, message] = refusal ?? ['response_not_found', ''];
       this.#tell(lane ?? null, flight, steerFailed(code, message, { responseId, input }));
       return;
     }
     const id = `steer_${this.#deps.ids.uuid().replaceAll('-', '')}`;
-    const steer: Steer = { id, responseId: responseId as string, input };
+    const steer: Steer = { id, responseId: responseId as string, input, size };
     flight.steers.push(steer);
+    this.#waitingSize += size;
     this.#tell(lane ?? null, flight, steerEvent('accepted', steer));
   }
 
@@ -398,9 +424,8 @@ export class ResponsesSession implements SocketSession {
       flight.shift++;
     }
     const streamId = lane?.streamId ?? null;
-    void this.#send(
-      JSON.stringify({ ...event, sequence_number: number, ...(streamId === null ? {} : { stream_id: streamId }) }),
-    );
+    const named = streamId === null ? {} : { stream_id: streamId };
+    this.#say(JSON.stringify({ ...event, sequence_number: number, ...named }));
   }
 
   /** Sends a frame, unless nobody is there any more. */
@@ -408,15 +433,31 @@ export class ResponsesSession implements SocketSession {
     return this.#isClosed ? undefined : this.#peer.send(text);
   }
 
+  /** Sends a frame that nothing waits for: a client that provokes many, and reads none, has to go. */
+  #say(text: string): void {
+    const room = this.#send(text);
+    if (room === undefined) return;
+    this.#unread++;
+    if (this.#unread > mostUnread) this.#shut(1008, 'The client does not read');
+    void room.then(() => {
+      this.#unread = 0;
+    });
+  }
+
   #refuse(error: FrameError, streamId: string | null): void {
-    void this.#send(errorFrame(error, streamId));
+    this.#say(errorFrame(error, streamId));
   }
 
   /** Refuses the turns that wait, and closes when nothing is being made any more. */
   #closeWhenIdle(): void {
     if (this.#last === null || this.#isClosed) return;
     const { error, code } = this.#last;
-    for (const lane of this.#lanes.values()) for (const _ of lane.waiting.splice(0)) this.#refuse(error, lane.streamId);
+    for (const lane of this.#lanes.values()) {
+      for (const { steers } of lane.waiting.splice(0)) {
+        if (steers.length === 0) this.#refuse(error, lane.streamId);
+        else this.#fails(lane, null, steers, 'successor_creation_failed', error.message);
+      }
+    }
     if (this.#inFlight > 0) return;
     // Of a server that stops, the code tells enough: nothing was asked for.
     if (this.#last === tooOld) this.#refuse(error, null);

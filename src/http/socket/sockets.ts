@@ -120,7 +120,11 @@ export function createSockets(deps: SocketsDeps): Sockets {
           peer,
         );
         sessions.set(connection, session);
-        if (isClosing) session.stop();
+        // Others may have been opened since the handshake was looked at.
+        const isFull =
+          sessions.size > settings.connections ||
+          (byWorkspace.get(workspaceId) ?? 0) > settings.connectionsPerWorkspace;
+        if (isClosing || isFull) session.stop();
         return session;
       };
       return { response: null, protocol, maxFrameBytes: limits.bytes, open };

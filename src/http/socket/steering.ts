@@ -33,12 +33,13 @@ export function steerFault({ type: _, previous_response_id: id, input, ...more }
   return fault(`input: expected a text, or messages of the role user whose content is ${parts.join(', ')}`);
 }
 
-/** Returns why nothing can be added now; null: it can. @param isKept  the response is complete, and can be gone on from */
-export function steerRefusal(flight: Flight | null, isKept: boolean): SteerRefusal | null {
+/** Returns why nothing can be added now; null: it can. @param isKept  the response is complete, and can be gone on from; `hasRoom`: no more waits than may */
+export function steerRefusal(flight: Flight | null, isKept: boolean, hasRoom: boolean): SteerRefusal | null {
   if (flight === null && isKept)
     return ['response_already_completed', 'The response is complete; send the input with response.create'];
   if (flight === null) return ['response_not_found', 'No such response is being made on this connection'];
   if (flight.hasEnded) return ['response_not_active', 'The response has ended'];
+  if (!hasRoom) return ['too_many_pending_steers', 'Too much waits on this connection; wait for a response'];
   if (flight.steers.length < maxSteers) return null;
   return ['too_many_pending_steers', `At most ${maxSteers} inputs wait for the end of one response`];
 }
