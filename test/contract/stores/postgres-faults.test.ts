@@ -240,10 +240,10 @@ describe.skipIf(postgresFolder === null)('a PostgreSQL that fails', { timeout: 6
     // What is left in the files that are there is used up first.
     await expect(async () => {
       for (;;) expect(await write()).toBe(true);
-    }).rejects.toThrow(/does not respond/);
+    }).rejects.toThrow(/is full and takes no writes/);
     await expect(async () => {
       for (;;) expect((await hold()).isHeld).toBe(true);
-    }).rejects.toThrow(/does not respond/);
+    }).rejects.toThrow(/is full and takes no writes/);
     for (let turn = 0; turn < 10; turn++) {
       expect(await storage.get(at('here'))).toBe('value');
       expect(await refusal(write())).toBe('unavailable');
