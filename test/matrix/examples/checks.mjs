@@ -10,9 +10,10 @@ const tries = 5;
 /**
  * @param url      of the app; the gateway is at baseUrl
  * @param headers  that let a caller in
+ * @param isAlone  true: the gateway is the whole app
  * @param check    takes a name and what must not throw
  */
-export async function checkApp({ url, baseUrl, headers, upstream, check }) {
+export async function checkApp({ url, baseUrl, headers, isAlone = false, upstream, check }) {
   const post = (body, more = headers) =>
     fetch(`${baseUrl}/chat/completions`, {
       method: 'POST',
@@ -22,8 +23,10 @@ export async function checkApp({ url, baseUrl, headers, upstream, check }) {
     });
   const messages = [{ role: 'user', content: 'Grüße, 漢字 👋' }];
 
-  await check('leaves the other pages to the app', async () => {
-    assert.match(await (await fetch(url)).text(), /The page of the app/);
+  await check(isAlone ? 'has no other pages' : 'leaves the other pages to the app', async () => {
+    const response = await fetch(url);
+    if (isAlone) assert.equal(response.status, 404);
+    else assert.match(await response.text(), /The page of the app/);
   });
 
   await check('answers with JSON', async () => {

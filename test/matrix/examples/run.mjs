@@ -18,7 +18,7 @@ const key = 'key-of-an-example';
 const session = 'session-of-a-test';
 const bearer = { authorization: `Bearer ${key}` };
 
-/** Where each example mounts the gateway, and what its callers send. */
+/** Where each example mounts the gateway, and what its callers send; `isAlone`: there is no app around it. */
 const mounts = {
   node: [{ path: '/v1', headers: bearer }],
   express: [
@@ -32,7 +32,7 @@ const mounts = {
   bun: [{ path: '/v1', headers: bearer }],
   next: [{ path: '/api/v1', headers: bearer }],
   'custom-server': [{ path: '/platform/models', headers: { cookie: `session=${session}` } }],
-  container: [{ path: '/v1', headers: bearer }],
+  container: [{ path: '/v1', headers: bearer, isAlone: true }],
   // Runs to its end and says what it found.
   'multi-instance': [],
 };
@@ -88,7 +88,7 @@ async function runExample(name) {
     LOCAL_BASE_URL: upstream.url,
   });
   await answers(url, exit);
-  for (const { path, headers } of mounts[name]) {
+  for (const { path, headers, isAlone } of mounts[name]) {
     const check = async (what, run) => {
       try {
         await run();
@@ -97,7 +97,7 @@ async function runExample(name) {
         report(`${name}${path}: ${what}`, false, error.message);
       }
     };
-    await checkApp({ url, baseUrl: url + path, headers, upstream, check });
+    await checkApp({ url, baseUrl: url + path, headers, isAlone, upstream, check });
   }
   if (name === 'bun') await runInBun(folder);
   stop('SIGTERM');

@@ -53,8 +53,9 @@ await check('its types compile, checked in full, in a strict project', () => {
 });
 /** A source of an example that the README links to; nothing that was installed or built beside it. */
 const isOfExample = (file) =>
-  /^package\/examples\/(?:[\w[][\w.[\]-]*\/)*[\w[][\w.[\]-]*\.(js|ts|tsx|json|md)$/.test(file) &&
-  !file.includes('/node_modules/');
+  /^package\/examples\/(?:[\w[][\w.[\]-]*\/)*(?:[\w[][\w.[\]-]*\.(?:m?js|ts|tsx|json|md)|Dockerfile|\.dockerignore)$/.test(
+    file,
+  ) && !file.includes('/node_modules/');
 await check('it holds what it runs on, and nothing else', () => {
   const { stdout } = spawnSync('tar', ['-tzf', tarball], { encoding: 'utf8' });
   const files = stdout.trim().split('\n');
