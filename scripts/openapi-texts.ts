@@ -94,6 +94,12 @@ export const operationTexts: Readonly<Record<string, OperationText>> = {
     summary: 'Change a workspace',
     description: 'An absent field does not change, null clears it, a list replaces the list.',
   },
+  upsertWorkspace: {
+    tag: 'Workspaces',
+    summary: 'Make the workspace with this slug, or change it',
+    description:
+      'As a change, where it is there. Else it is made, and named after its slug unless a name is given: `updated_at` is then null.',
+  },
   deleteWorkspace: {
     tag: 'Workspaces',
     summary: 'Delete a workspace',

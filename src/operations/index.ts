@@ -61,6 +61,7 @@ import { createWorkspace } from './workspaces/create.ts';
 import { deleteWorkspace } from './workspaces/delete.ts';
 import { getWorkspace } from './workspaces/get.ts';
 import { listWorkspaces } from './workspaces/list.ts';
+import { putWorkspace } from './workspaces/put.ts';
 import { updateWorkspace } from './workspaces/update.ts';
 
 export interface OperationDeps extends CreateChatCompletionDeps, CredentialDeps, GenerationDeps, AuditedDeps {
@@ -98,6 +99,7 @@ function operationTable(given: never) {
     listWorkspaces(deps),
     getWorkspace(deps),
     updateWorkspace(deps),
+    putWorkspace(deps),
     deleteWorkspace(deps),
     listBudgets(deps),
     getBudget(deps),

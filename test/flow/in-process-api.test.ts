@@ -223,6 +223,7 @@ describe('as a caller bound to one workspace', () => {
     const given: Record<string, object> = {
       'workspaces.get': { id: theirs },
       'workspaces.update': { id: 'theirs', name: 'Taken' },
+      'workspaces.put': { id: 'theirs', name: 'Taken' },
       'workspaces.delete': { id: theirs },
       'budgets.list': { id: theirs },
       'budgets.get': { id: theirs, interval: 'daily' },

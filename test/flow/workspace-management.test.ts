@@ -326,7 +326,7 @@ describe('workspaces', () => {
   });
   it.each([
     ['PUT', '/workspaces', 'GET, HEAD, POST, OPTIONS'],
-    ['POST', '/workspaces/default', 'GET, HEAD, PATCH, DELETE, OPTIONS'],
+    ['POST', '/workspaces/default', 'GET, HEAD, PATCH, PUT, DELETE, OPTIONS'],
   ])('know no %s %s, and say what they know', async (method, path, allowed) => {
     const refused = await tenantGateway().manage(method, path, {});
     expect(refused.status).toBe(405);

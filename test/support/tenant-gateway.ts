@@ -22,6 +22,7 @@ import { createWorkspace } from '../../src/operations/workspaces/create.ts';
 import { deleteWorkspace } from '../../src/operations/workspaces/delete.ts';
 import { getWorkspace } from '../../src/operations/workspaces/get.ts';
 import { listWorkspaces } from '../../src/operations/workspaces/list.ts';
+import { putWorkspace } from '../../src/operations/workspaces/put.ts';
 import { updateWorkspace } from '../../src/operations/workspaces/update.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { endpointStatuses } from '../../src/schema/models/endpoint.ts';
@@ -36,6 +37,7 @@ const operations: Operation[] = [
   listWorkspaces,
   getWorkspace,
   updateWorkspace,
+  putWorkspace,
   deleteWorkspace,
   listBudgets,
   getBudget,
@@ -123,6 +125,7 @@ function checkSuccess(method: string, path: string, status: number, json: unknow
 
 /** Of a later version than the document, or of another interface. */
 const laterThanReference = new Set([
+  'put /workspaces/{id}',
   'get /workspaces/{id}/budgets/{interval}',
   'get /model/{author}/{slug}',
   'get /models/{id}',

@@ -27,7 +27,9 @@ describe('the types of the functions in process', () => {
       | 'generations'
       | 'audit'
     >();
-    expectTypeOf<keyof InProcessApi['workspaces']>().toEqualTypeOf<'create' | 'list' | 'get' | 'update' | 'delete'>();
+    expectTypeOf<keyof InProcessApi['workspaces']>().toEqualTypeOf<
+      'create' | 'list' | 'get' | 'update' | 'put' | 'delete'
+    >();
     expectTypeOf<keyof InProcessApi['budgets']>().toEqualTypeOf<'list' | 'get' | 'put' | 'delete'>();
     expectTypeOf<keyof InProcessApi['apiKeys']>().toEqualTypeOf<
       'create' | 'list' | 'get' | 'update' | 'delete' | 'current'

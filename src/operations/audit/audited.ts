@@ -15,6 +15,7 @@ export interface AuditedDeps extends AuditDeps {
 const typeOf: Readonly<Record<string, AuditedType>> = {
   createWorkspace: 'workspace',
   updateWorkspace: 'workspace',
+  upsertWorkspace: 'workspace',
   deleteWorkspace: 'workspace',
   upsertWorkspaceBudget: 'budget',
   deleteWorkspaceBudget: 'budget',

@@ -87,6 +87,10 @@ export const updateWorkspaceSchema = lazily(() =>
 );
 export interface UpdateWorkspace extends z.infer<ReturnType<typeof updateWorkspaceSchema>> {}
 
+/** Body of PUT /workspaces/{slug}: as of PATCH; the path has the slug. A new one is named after it unless it has a name. */
+export const putWorkspaceSchema = lazily(() => updateWorkspaceSchema().omit({ slug: true }));
+export interface PutWorkspace extends z.infer<ReturnType<typeof putWorkspaceSchema>> {}
+
 export const storedWorkspaceSchema = lazily(() =>
   z.strictObject({
     id: z.string(),

@@ -220,6 +220,7 @@ export async function exerciseAll(store: StoreOption, onExchange?: (exchange: Ex
   await call('GET', '/workspaces');
   await call('GET', '/workspaces/canary');
   await call('PATCH', `/workspaces/${workspace.id}`, { name: 'Canaries' });
+  await call('PUT', '/workspaces/canary', { description: 'Sings' });
   for (const of of ['default', workspace.id])
     await call('PUT', `/workspaces/${of}/budgets/daily`, { limit_usd: 1_000 });
   await call('PUT', `/workspaces/${workspace.id}/budgets/monthly`, { limit_usd: 0.000000001 });
