@@ -1,5 +1,6 @@
 import type { RequestHandler, SocketPeer, SocketSession } from '../../src/index.ts';
 import { findCaller, type WithCaller } from './caller.ts';
+import { isHandshake } from './handshake.ts';
 import { type HealthSource, healthHeaders, healthOf } from './health.ts';
 
 /** Options of `gatewayFetch`. */
@@ -56,7 +57,7 @@ export function gatewayFetch(gateway: RequestHandler, options: GatewayFetchOptio
     // Bun closes a connection when nothing was sent for 10 s. A model may think for longer.
     server.timeout(request, 0);
     const context = { basePath: options.basePath, caller: findCaller(options, request) };
-    const asks = request.headers.get('upgrade')?.toLowerCase() === 'websocket' && server.upgrade !== undefined;
+    const asks = isHandshake(request.headers.get('upgrade')) && server.upgrade !== undefined;
     const upgrade = asks ? await gateway.upgrade?.(request, context) : undefined;
     if (upgrade?.response) return upgrade.response;
     if (upgrade?.response === null) {
@@ -160,14 +161,30 @@ export function serve(gateway: RequestHandler & HealthSource, options: ServeOpti
     const { status, body } = await answer;
     return new Response(body, { status, headers: healthHeaders });
   };
-  const server = Bun.serve({ port, hostname, fetch, websocket: gatewayWebSocket });
+  const sessions = new Set<SocketSession>();
+  const websocket: typeof gatewayWebSocket = {
+    ...gatewayWebSocket,
+    open(socket) {
+      gatewayWebSocket.open(socket);
+      sessions.add(socket.data.session as SocketSession);
+    },
+    close(socket) {
+      gatewayWebSocket.close(socket);
+      sessions.delete(socket.data.session as SocketSession);
+    },
+  };
+  const server = Bun.serve({ port, hostname, fetch, websocket });
   const host = hostname.includes(':') ? `[${hostname}]` : hostname;
   return {
     url: `http://${host}:${server.port}${basePath}`,
     port: server.port ?? port,
     async close(drainMs = defaultDrainMs) {
       isStopping = true;
-      const timer = setTimeout(() => void server.stop(true), drainMs);
+      for (const session of sessions) session.drain();
+      const timer = setTimeout(() => {
+        for (const session of sessions) session.stop();
+        void server.stop(true);
+      }, drainMs);
       await server.stop();
       clearTimeout(timer);
     },

@@ -172,8 +172,13 @@ function trackConnections(server: Server, sessions: Sessions): (drainMs: number)
     });
   };
   for (const event of ['request', 'checkContinue', 'checkExpectation']) server.on(event, onRequest);
-  // Its session says when it may be closed.
-  server.on('upgrade', ({ socket }) => open.delete(socket));
+  /** The connections that are WebSockets: their sessions close them, and Node does not know them any more. */
+  const upgraded = new Set<Socket>();
+  server.on('upgrade', ({ socket }) => {
+    open.delete(socket);
+    upgraded.add(socket);
+    socket.once('close', () => upgraded.delete(socket));
+  });
   return (drainMs) => {
     closed ??= new Promise((resolve) => {
       NetServer.prototype.close.call(server, () => {
@@ -187,7 +192,10 @@ function trackConnections(server: Server, sessions: Sessions): (drainMs: number)
     let timer = setTimeout(() => {
       for (const responses of open.values()) for (const res of [...responses]) cutOpen(res);
       for (const session of sessions) session.stop();
-      timer = setTimeout(() => server.closeAllConnections(), lastWordsMs);
+      timer = setTimeout(() => {
+        server.closeAllConnections();
+        for (const socket of upgraded) socket.destroy();
+      }, lastWordsMs);
     }, drainMs);
     return closed.finally(() => clearTimeout(timer));
   };

@@ -2,9 +2,12 @@ import { type IncomingMessage, type Server, ServerResponse, STATUS_CODES } from 
 import type { Socket } from 'node:net';
 import process from 'node:process';
 import type { Duplex } from 'node:stream';
+import { NodeRequest } from 'srvx/node';
 import type { WebSocket } from 'ws';
 import type { RequestHandler, SocketPeer, SocketSession, SocketUpgrade } from '../../src/index.ts';
 import { findCaller, type WithCaller } from './caller.ts';
+import { isHandshake } from './handshake.ts';
+import { locate } from './mount.ts';
 
 /** Options of `gatewayUpgrade`. */
 export interface GatewayUpgradeOptions extends WithCaller<IncomingMessage> {
@@ -35,7 +38,8 @@ export function listenerFor(
 ): UpgradeListener {
   return (req, socket, head) => {
     socket.on('error', nothing);
-    const isOurs = isBelow(req.url ?? '', basePath);
+    const { url = '/' } = req;
+    const isOurs = locate({ basePath }, { mountedAt: '', url, originalUrl: url }, undefined) !== undefined;
     if (!isOurs && serverOf(req).listenerCount('upgrade') > 1) return;
     if (!isHandshake(req.headers.upgrade)) return servePlainly(req, socket, head);
     const caller = findCaller(options, req);
@@ -49,10 +53,6 @@ export function asksForSocket({ url = '', headers }: IncomingMessage, basePath: 
   return isHandshake(headers.upgrade) && path === `${basePath.replace(/\/$/, '')}/responses`;
 }
 
-function isHandshake(upgrade: string | undefined): boolean {
-  return /\bwebsocket\b/i.test(upgrade ?? '');
-}
-
 async function answer(
   gateway: RequestHandler,
   context: Parameters<RequestHandler['handle']>[1],
@@ -61,16 +61,16 @@ async function answer(
   head: Buffer,
   sessions: Sessions,
 ): Promise<void> {
-  const request = requestOf(req);
-  if (request === null) return refuse(socket, new Response(null, { status: 400 }));
-  const package_ = gateway.upgrade === undefined ? null : await webSockets();
+  const request = new NodeRequest({ req });
+  if (!URL.canParse(request.url)) return refuse(socket, new Response(null, { status: 400 }));
+  const ws = gateway.upgrade === undefined ? null : await webSockets();
   // Without a session, the request is answered as one by HTTP: with 426, or with what is wrong about it.
-  if (gateway.upgrade === undefined || package_ === null) return refuse(socket, await gateway.handle(request, context));
+  if (gateway.upgrade === undefined || ws === null) return refuse(socket, await gateway.handle(request, context));
   const upgrade = await gateway.upgrade(request, context);
   if (upgrade.response !== null) return refuse(socket, upgrade.response);
   if (socket.destroyed) return;
   const { protocol, maxFrameBytes } = upgrade;
-  const server = new package_.WebSocketServer({
+  const server = new ws.WebSocketServer({
     noServer: true,
     clientTracking: false,
     maxPayload: maxFrameBytes,
@@ -135,22 +135,6 @@ function webSockets(): Promise<typeof import('ws') | null> {
   return loading;
 }
 
-function isBelow(url: string, basePath: string): boolean {
-  const [path = ''] = url.split('?', 1);
-  return path === basePath || path.startsWith(`${basePath.replace(/\/$/, '')}/`);
-}
-
-/** @returns null: no URL can be made of it */
-function requestOf({ url = '/', headers, rawHeaders }: IncomingMessage): Request | null {
-  const pairs: [string, string][] = [];
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2) pairs.push([rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '']);
-  try {
-    return new Request(new URL(url, `http://${headers.host ?? 'localhost'}`), { headers: pairs });
-  } catch {
-    return null;
-  }
-}
-
 /** Answers a handshake by HTTP, and closes the connection: Node has taken its parser away. */
 async function refuse(socket: Duplex, response: Response): Promise<void> {
   const body = Buffer.from(await response.arrayBuffer());
@@ -159,7 +143,7 @@ async function refuse(socket: Duplex, response: Response): Promise<void> {
   const connection = response.headers.has('upgrade') ? 'close, upgrade' : 'close';
   const status = `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status] ?? ''}`;
   const head = [status, ...lines, `connection: ${connection}`, `content-length: ${body.length}`, '', ''].join('\r\n');
-  socket.end(Buffer.concat([Buffer.from(head), body]));
+  end(socket, Buffer.concat([Buffer.from(head), body]));
 }
 
 /**
@@ -173,7 +157,7 @@ function servePlainly(req: IncomingMessage, socket: Duplex, head: Buffer): void 
     const res = new ServerResponse(req);
     res.shouldKeepAlive = false;
     res.assignSocket(socket as Socket);
-    res.once('finish', () => socket.end());
+    res.once('finish', () => end(socket));
     server.emit('request', req, res);
     return;
   }
@@ -187,6 +171,12 @@ function servePlainly(req: IncomingMessage, socket: Duplex, head: Buffer): void 
   socket.off('error', nothing);
   server.emit('connection', socket);
   socket.emit('data', Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+}
+
+/** Closes a connection that Node no longer looks after: a client that does not close its side would keep it open. */
+function end(socket: Duplex, last?: Buffer): void {
+  socket.once('finish', () => socket.destroy());
+  socket.end(last);
 }
 
 function serverOf(req: IncomingMessage): Server {

@@ -201,6 +201,31 @@ describe('A server that stops', () => {
   });
 });
 
+it('A server that stops waits for no client that keeps its side open, served or refused', async () => {
+  const server = await serve(newGateway(), { port: 0 });
+  const handshake = async (authorization: string) => {
+    const socket = connect({ port: server.port, host: '127.0.0.1', allowHalfOpen: true });
+    closing.push(() => socket.destroy());
+    socket.on('error', () => undefined);
+    const lines = [
+      'GET /v1/responses HTTP/1.1',
+      'Host: x',
+      'Connection: Upgrade',
+      'Upgrade: websocket',
+      'Sec-WebSocket-Version: 13',
+      'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
+      `Authorization: ${authorization}`,
+    ];
+    socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+    return String((await once(socket, 'data'))[0]).slice(9, 12);
+  };
+  expect([await handshake(`Bearer ${testKey}`), await handshake('Bearer wrong')]).toEqual(['101', '401']);
+  const startMs = performance.now();
+  await server.close(0);
+  // A client has a second to read last words; `ws` itself would wait for thirty.
+  expect(performance.now() - startMs).toBeLessThan(10_000);
+});
+
 it('A listener for upgrades leaves other paths to the other listeners of the app', async () => {
   const gateway = newGateway();
   const server = createServer(gatewayListener(gateway)).on('upgrade', gatewayUpgrade(gateway));

@@ -44,6 +44,34 @@ const gateway = {
     );
     return new Response(body);
   },
+  /** A session that says back what it hears, or much more than a client reads at once. */
+  async upgrade(request) {
+    if (request.headers.get('authorization') !== 'Bearer key') return { response: new Response('no', { status: 401 }) };
+    const open = (peer) => ({
+      async message(frame) {
+        if (frame !== 'flood') return peer.send(`heard ${frame}`);
+        for (let at = 0; at < 200; at++) {
+          sent = at + 1;
+          await peer.send('x'.repeat(200_000));
+        }
+      },
+      pong() {},
+      drain: () => peer.close(1001, 'The server stops'),
+      stop: () => peer.close(1001, 'The server stops'),
+      closed: () => left.resolve(),
+    });
+    return { response: null, protocol: null, maxFrameBytes: 1_000_000, open };
+  },
+};
+let sent = 0;
+let left = Promise.withResolvers();
+const socketAt = async (url, authorization = 'Bearer key') => {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}/responses`, { headers: { authorization } });
+  const opened = Promise.withResolvers();
+  socket.onopen = () => opened.resolve();
+  socket.onerror = () => opened.reject(new Error('refused'));
+  await opened.promise;
+  return socket;
 };
 
 const server = serve(gateway, { port: 0 });
@@ -70,6 +98,28 @@ const checks = {
     await cancelled.promise;
   },
 };
+checks['opens WebSockets to whom the gateway lets in'] = async () => {
+  await assert.rejects(socketAt(server.url, 'Bearer wrong'));
+  const socket = await socketAt(server.url);
+  const heard = new Promise((resolve) => {
+    socket.onmessage = ({ data }) => resolve(data);
+  });
+  socket.send('hello');
+  assert.equal(await heard, 'heard hello');
+  let received = 0;
+  const all = new Promise((resolve) => {
+    socket.onmessage = () => {
+      received++;
+      if (received === 200) resolve();
+    };
+  });
+  socket.send('flood');
+  await all;
+  assert.equal(sent, 200);
+  left = Promise.withResolvers();
+  socket.close();
+  await left.promise;
+};
 let failed = 0;
 const run = async ([name, check]) => {
   try {
@@ -84,8 +134,13 @@ await Promise.all(Object.entries(checks).map(run));
 await run([
   'accepts nothing more once it is closed, and lets open streams finish',
   async () => {
+    const socket = await socketAt(server.url);
+    const code = new Promise((resolve) => {
+      socket.onclose = (event) => resolve(event.code);
+    });
     const open = await fetch(`${server.url}/wait/300`);
     const closed = server.close();
+    assert.equal(await code, 1001);
     await assert.rejects(text('/wait/0'));
     assert.equal(await open.text(), 'onetwo');
     await closed;
