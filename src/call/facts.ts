@@ -122,6 +122,16 @@ export function healthKey(endpoint: Endpoint, credential: CredentialRef): string
 /** The health keys, cached for the same reason as `endpointKeys`. */
 const healthKeys = new WeakMap<CredentialRef, Map<Endpoint, string>>();
 
+/** Reads a health key again. `credentialId` null: the operator's. */
+export function readHealthKey(key: string): { endpoint: string; model: string; credentialId: string | null } {
+  const [, endpoint = key, model = '', credentialId = null] = withCredential.exec(key) ?? plainKey.exec(key) ?? [];
+  return { endpoint, model, credentialId };
+}
+
+/** A tag has no space in it; a provider's name of a model may. */
+const plainKey = /^(\S+) (.*)$/s;
+const withCredential = /^(\S+) (.*) ([0-9a-f]{8}-[0-9a-f-]{27})$/s;
+
 /** Names an endpoint in the health data. Variants and tiers of one model have keys of their own. */
 export function endpointKey(endpoint: Pick<Endpoint, 'tag' | 'upstreamModel'>): string {
   let key = endpointKeys.get(endpoint);

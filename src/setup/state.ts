@@ -1,4 +1,5 @@
 import { type Clock, isoTime } from '../base/clock.ts';
+import { readHealthKey } from '../call/facts.ts';
 import type { CoolingDown, Health } from '../catalog/health/index.ts';
 import type { Edge } from '../http/edge.ts';
 import type { Spending } from '../stores/spending/spending.ts';
@@ -36,13 +37,8 @@ export interface EndpointInCooldown {
   until: string;
 }
 
-const withCredential = /^(\S+) (.*) ([0-9a-f]{8}-[0-9a-f-]{27})$/s;
-const withoutCredential = /^(\S+) (.*)$/s;
-
 function named({ key, workspaceId, untilMs }: CoolingDown): EndpointInCooldown {
-  const [, endpoint = key, model = '', credentialId = null] =
-    withCredential.exec(key) ?? withoutCredential.exec(key) ?? [];
-  return { endpoint, model, credentialId, workspaceId, until: isoTime(untilMs) };
+  return { ...readHealthKey(key), workspaceId, until: isoTime(untilMs) };
 }
 
 /** @returns a function that reads the state from memory, without a call of a store */

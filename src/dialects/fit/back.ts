@@ -40,12 +40,11 @@ function renameDelta(delta: ChunkDelta, names: OwnNames): void {
   renameCalls(delta.tool_calls, names);
   const told = outputItemOf(delta);
   if (told === null) return;
-  const item = { ...told.item };
-  for (const field of ['name', 'namespace'] as const) {
-    const name = item[field];
-    if (typeof name === 'string') item[field] = names.get(name) ?? name;
-  }
-  withOutputItem(delta, { ...told, item });
+  const name = names.get(told.item.name as string);
+  const namespace = names.get(told.item.namespace as string);
+  if (name === undefined && namespace === undefined) return;
+  const own = { ...(name === undefined ? {} : { name }), ...(namespace === undefined ? {} : { namespace }) };
+  withOutputItem(delta, { ...told, item: { ...told.item, ...own } });
 }
 
 function renameCalls(calls: readonly object[] | null | undefined, names: OwnNames): void {
