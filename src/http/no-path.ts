@@ -40,8 +40,8 @@ function hintFor(path: string, paths: readonly string[], isServed: (path: string
   const [, version, rest] = /^(\/(?:api\/)?v\d[a-z\d]*)(\/.*)$/.exec(path) ?? [];
   if (rest !== undefined && isServed(rest))
     return `: ${version} belongs to the base URL of the client, and is in the path once too often`;
-  const doubled = path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
-  if (doubled !== path && isServed(doubled)) return `; without the superfluous slash, it is ${doubled}`;
+  const tidied = path.replace(/\/{2,}/g, '/').replace(/(?<=.)\/$/, '');
+  if (tidied !== path && isServed(tidied)) return `; without the superfluous slash, it is ${tidied}`;
   const [, first = ''] = path.split('/', 2);
   const served = usual.filter((one) => paths.includes(one)).join(', ');
   if (elsewhere.includes(first) && !paths.some((one) => one.startsWith(`/${first}`)))

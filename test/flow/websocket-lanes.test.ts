@@ -5,19 +5,10 @@ import { chunk, sse, textStream, usageChunk } from '../support/upstream.ts';
 
 const answered = (text: string) => ({ body: textStream(text) });
 const create = (fields: object) => ({ type: 'response.create', model: 'acme/fast', ...fields });
-function nothing(): void {}
-
-/** A provider that says no more until it is told to. */
-function held(text = 'Hi') {
-  let release: () => void = nothing;
-  const until = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const rest = sse(chunk({ content: text }), chunk({}, 'stop'), usageChunk(), '[DONE]');
-  return {
-    answer: { body: [sse(chunk({ content: 'A ' })), { until }, rest] },
-    release: () => release(),
-  };
+/** A provider that begins, and says no more until it is told to. */
+function held(text = 'Hi', rest = sse(chunk({ content: text }), chunk({}, 'stop'), usageChunk(), '[DONE]')) {
+  const { promise: until, resolve: release } = Promise.withResolvers<void>();
+  return { answer: { body: [sse(chunk({ content: 'A ' })), { until }, rest] }, release };
 }
 const call = { index: 0, id: 'call_1', type: 'function', function: { name: 'look', arguments: '{}' } };
 const calls = sse(chunk({ tool_calls: [call] }), chunk({}, 'tool_calls'), usageChunk(), '[DONE]');
@@ -281,11 +272,8 @@ describe('a response that is steered', () => {
 
   it('and waits for results of tools keeps the input until the client sends them', async () => {
     const tested = testGateway();
-    let release: () => void = nothing;
-    const until = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    tested.upstream.answer({ body: [sse(chunk({ content: 'A ' })), { until }, calls] }, answered('Short'));
+    const { answer, release } = held('', calls);
+    tested.upstream.answer(answer, answered('Short'));
     const socket = await openSocket(tested);
     socket.send(create({ input: 'Tell', tools }));
     const [created] = (await socket.until(({ type }) => type === 'response.created')).slice(-1);
@@ -308,11 +296,8 @@ describe('a response that is steered', () => {
 
   it('takes no more input than may wait, and gives back what waited for results that never came', async () => {
     const tested = testGateway({ webSockets: { queueBytes: 1_000 } });
-    let release: () => void = nothing;
-    const until = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    tested.upstream.answer({ body: [sse(chunk({ content: 'A ' })), { until }, calls] }, answered('Other'));
+    const { answer, release } = held('', calls);
+    tested.upstream.answer(answer, answered('Other'));
     const socket = await openSocket(tested);
     socket.send(create({ input: 'Tell', tools }));
     const [created] = (await socket.until(({ type }) => type === 'response.created')).slice(-1);

@@ -1,4 +1,5 @@
 import { isGatewayError } from '../../base/errors.ts';
+import { tryParseJson } from '../../base/json.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 
 /** An error that a client reads in a frame, while the connection stays. */
@@ -57,7 +58,7 @@ const notShown = /^(?:content-|cache-control$|connection$|upgrade$|vary$|access-
 /** Reads the error of a response by HTTP. @param body  its text */
 export function errorOf(status: number, headers: Headers, body: string): FrameError {
   const shown = Object.fromEntries([...headers].filter(([name]) => !notShown.test(name)));
-  const { error } = parsed(body);
+  const { error } = eventOf(body);
   const { message, metadata } = isObject(error) ? error : {};
   const facts = isObject(metadata) ? metadata : {};
   const issue: unknown = Array.isArray(facts.issues) ? facts.issues[0] : undefined;
@@ -70,16 +71,6 @@ export function errorOf(status: number, headers: Headers, body: string): FrameEr
     ...(metadata === undefined ? {} : { metadata }),
     headers: shown,
   };
-}
-
-function parsed(body: string): Loose {
-  try {
-    const value: unknown = JSON.parse(body);
-    return isObject(value) ? value : {};
-  } catch {
-    // An adapter of a host may answer with a page.
-    return {};
-  }
 }
 
 /** The error of a frame that nobody can read. */
@@ -109,13 +100,14 @@ const head = /^\{"type":"([a-z_.]+)"/;
 export function typeOf(json: string): string {
   const quick = head.exec(json);
   if (quick !== null) return quick[1] as string;
-  const { type } = parsed(json);
+  const { type } = eventOf(json);
   return typeof type === 'string' ? type : '';
 }
 
-/** An event whose fields have to be read or changed: of others, the text is passed on. */
+/** Returns the fields of an object as text; none, where it is no object. */
 export function eventOf(json: string): Loose {
-  return parsed(json);
+  const value = tryParseJson(json);
+  return isObject(value) ? value : {};
 }
 
 /** Names the lane in an event, which is an object as text. */

@@ -20,13 +20,9 @@ export function readHandshake(given: Headers): Handshake {
   return { headers, protocol: offered.find((name) => name !== '' && !name.startsWith(keyProtocol)) ?? null };
 }
 
-/** The request by HTTP that is served for a frame. @param body  is passed beside it: it is parsed already */
-export function requestFor(url: string, { headers }: Handshake): Request {
-  return new Request(url, { method: 'POST', headers });
-}
-
-/** The URL of an operation below that of the connection. */
-export function urlBelow(url: string, path: string): string {
+/** Makes the requests of a connection by HTTP. @param url  of its handshake, which ends in `/responses` */
+export function requestsOf(url: string, { headers }: Handshake): (path: string) => Request {
   const { origin, pathname } = new URL(url);
-  return `${origin}${pathname.replace(/\/$/, '').replace(/\/responses$/, '')}${path}`;
+  const base = origin + pathname.replace(/\/responses\/?$/, '');
+  return (path) => new Request(base + path, { method: 'POST', headers });
 }

@@ -34,8 +34,8 @@ export interface Flight {
   steers: Steer[];
   /** Added to the numbers of the events: so many events of the session came between them. */
   shift: number;
-  /** The number of the last event that was sent. */
-  lastNumber: number;
+  /** The last event that was sent, as text: its number is needed only where the session has something to say. */
+  lastEvent: string;
   /** Stops the call: the client has left. */
   leave: () => void;
   /** Ends the call: the host stops. */

@@ -4,13 +4,16 @@ import { createFairCache } from '../../base/fair-cache.ts';
 /** A conversation up to the end of one response: the items of its input and of its output, as JSON without brackets. */
 export type Conversation = string;
 
-/** The responses that connections can go on from. */
+/** The responses that one connection can go on from. */
 export interface ResponseMemory {
-  get(connection: number, responseId: string): Conversation | undefined;
+  get(responseId: string): Conversation | undefined;
   /** Remembers a response for as long as there is room: when it is full, the workspace that has most forgets its oldest. */
-  set(workspaceId: string, connection: number, responseId: string, conversation: Conversation): void;
-  delete(connection: number, responseId: string): void;
+  set(responseId: string, conversation: Conversation): void;
+  delete(responseId: string): void;
 }
+
+/** Opens the memory of a connection. @param connection  its number, which no other has */
+export type OpenMemory = (workspaceId: string, connection: number) => ResponseMemory;
 
 /** One place of the memory, in characters: a place is counted for each begun one. */
 const charactersOfPlace = 1024;
@@ -19,18 +22,19 @@ const charactersOfPlace = 1024;
  * Makes the memory that all connections of a gateway share. It is kept as text, which takes a fraction of what the
  * objects would take. @param bytes  the most characters
  */
-export function createResponseMemory(bytes: number, clock: Clock): ResponseMemory {
+export function createResponseMemory(bytes: number, clock: Clock): OpenMemory {
   const cache = createFairCache<string, Conversation>({
     clock,
     max: Math.max(1, Math.floor(bytes / charactersOfPlace)),
     placesOf: (_, { length }) => Math.ceil(length / charactersOfPlace) || 1,
   });
-  const keyOf = (connection: number, responseId: string) => `${connection} ${responseId}`;
-  return {
-    get: (connection, responseId) => cache.get(keyOf(connection, responseId)),
-    set: (workspaceId, connection, responseId, conversation) =>
-      cache.set(workspaceId, keyOf(connection, responseId), conversation),
-    delete: (connection, responseId) => cache.delete(keyOf(connection, responseId)),
+  return (workspaceId, connection) => {
+    const keyOf = (responseId: string) => `${connection} ${responseId}`;
+    return {
+      get: (responseId) => cache.get(keyOf(responseId)),
+      set: (responseId, conversation) => cache.set(workspaceId, keyOf(responseId), conversation),
+      delete: (responseId) => cache.delete(keyOf(responseId)),
+    };
   };
 }
 

@@ -64,9 +64,6 @@ export interface SessionDeps {
   /** Writes the events of a response that no model was asked for. */
   prepared(body: Loose): string;
   memory: ResponseMemory;
-  /** The number of the connection, which its memory is kept under. */
-  connection: number;
-  workspaceId: string;
   settings: WebSocketSettings;
   limits: BodyLimits;
   clock: Clock;
@@ -78,7 +75,6 @@ export interface SessionDeps {
 const responseEvents = new Set(['response.created', 'response.in_progress', 'response.queued']);
 /** Frames that a client may provoke without reading. */
 const mostUnread = 1_000;
-const numberField = '"sequence_number":';
 const ends = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error']);
 
 /** A connection is as old as it may get. */
@@ -157,7 +153,7 @@ export class ResponsesSession implements SocketSession {
     this.#stopPing();
     for (const { flight, latest } of this.#lanes.values()) {
       flight?.leave();
-      if (latest !== null) this.#deps.memory.delete(this.#deps.connection, latest);
+      if (latest !== null) this.#deps.memory.delete(latest);
     }
     this.#lanes.clear();
     this.#queuedSteers.clear();
@@ -217,7 +213,7 @@ export class ResponsesSession implements SocketSession {
         responseId: null,
         steers: [],
         shift: 0,
-        lastNumber: -1,
+        lastEvent: '',
         leave: nothing,
         cut: nothing,
         hasEnded: false,
@@ -243,7 +239,7 @@ export class ResponsesSession implements SocketSession {
     if (previousId !== null) this.#queuedSteers.delete(previousId);
     for (const { size } of steers) this.#waitingSize -= size;
     const refuse = (error: FrameError) => this.#fail(lane, flight, error, steers);
-    const earlier = previousId === null ? '' : this.#deps.memory.get(this.#deps.connection, previousId);
+    const earlier = previousId === null ? '' : this.#deps.memory.get(previousId);
     if (earlier === undefined) return refuse(notFound(previousId as string));
     const conversation = joined(
       earlier,
@@ -274,8 +270,8 @@ export class ResponsesSession implements SocketSession {
       await this.#forward(lane, flight, response.body as ReadableStream<Uint8Array>, conversation);
     } else {
       await response.body?.cancel();
-      const bytes = new TextEncoder().encode(this.#deps.prepared(body));
-      await this.#forward(lane, flight, streamOf(bytes), conversation);
+      const prepared = new Response(this.#deps.prepared(body));
+      await this.#forward(lane, flight, prepared.body as ReadableStream<Uint8Array>, conversation);
     }
   }
 
@@ -311,21 +307,17 @@ export class ResponsesSession implements SocketSession {
   #pass(lane: Lane, flight: Flight, json: string, type: string, conversation: string): void | Promise<void> {
     const isEnd = ends.has(type);
     if (!isEnd && !responseEvents.has(type) && flight.shift === 0) {
-      // Its number is needed only where the session has something to say in between.
-      const at = json.lastIndexOf(numberField);
-      if (at >= 0) flight.lastNumber = Number.parseInt(json.slice(at + numberField.length), 10);
+      flight.lastEvent = json;
       return this.#send(withStreamId(json, lane.streamId));
     }
     const event = eventOf(json);
-    if (typeof event.sequence_number === 'number') {
-      flight.lastNumber = event.sequence_number + flight.shift;
-      event.sequence_number = flight.lastNumber;
-    }
+    if (typeof event.sequence_number === 'number') event.sequence_number += flight.shift;
     const { previousId } = flight.turn;
     const response = isObject(event.response) ? event.response : null;
     if (typeof response?.id === 'string') flight.responseId = response.id;
     if (response !== null && previousId !== null) response.previous_response_id = previousId;
     const text = previousId === null && flight.shift === 0 ? json : JSON.stringify(event);
+    flight.lastEvent = text;
     const room = this.#send(withStreamId(text, lane.streamId));
     if (!isEnd || flight.hasEnded) return room;
     flight.hasEnded = true;
@@ -337,14 +329,14 @@ export class ResponsesSession implements SocketSession {
   /** Keeps a response that the next turn may go on from, and takes up what the client has sent meanwhile. */
   #keep(lane: Lane, flight: Flight, { id, output }: Loose, conversation: string): void {
     if (this.#isClosed || typeof id !== 'string') return;
-    const { memory, connection, workspaceId } = this.#deps;
+    const { memory } = this.#deps;
     const items = Array.isArray(output) ? output : [];
     if (lane.latest !== null) {
-      memory.delete(connection, lane.latest);
+      memory.delete(lane.latest);
       this.#giveBack(lane, flight, lane.latest);
     }
     lane.latest = id;
-    memory.set(workspaceId, connection, id, joined(conversation, itemsText(items)));
+    memory.set(id, joined(conversation, itemsText(items)));
     const steers = flight.steers.splice(0);
     if (steers.length === 0) return;
     const required = requiredInput(items);
@@ -361,7 +353,7 @@ export class ResponsesSession implements SocketSession {
   /** A turn that failed can be gone on from no more, and neither can the response before it. */
   #forget(lane: Lane, flight: Flight, code: string, message: string): void {
     const { previousId, steers } = flight.turn;
-    if (previousId !== null) this.#deps.memory.delete(this.#deps.connection, previousId);
+    if (previousId !== null) this.#deps.memory.delete(previousId);
     if (previousId !== null && lane.latest === previousId) lane.latest = null;
     this.#fails(lane, flight, flight.steers.splice(0), code, message);
     for (const steer of flight.responseId === null ? steers : [])
@@ -399,8 +391,7 @@ export class ResponsesSession implements SocketSession {
     const { previous_response_id: responseId, input } = fields;
     const lane = [...this.#lanes.values()].find(({ flight }) => flight !== null && flight.responseId === responseId);
     const flight = lane?.flight ?? null;
-    const isKept =
-      typeof responseId === 'string' && this.#deps.memory.get(this.#deps.connection, responseId) !== undefined;
+    const isKept = typeof responseId === 'string' && this.#deps.memory.get(responseId) !== undefined;
     const hasRoom = this.#waitingSize + size <= this.#deps.settings.queueBytes;
     const refusal = steerFault(fields) ?? steerRefusal(flight, isKept, hasRoom);
     if (flight === null || refusal !== null) {
@@ -418,14 +409,16 @@ export class ResponsesSession implements SocketSession {
   /** Sends an event of the session itself, with a number between those of the response. */
   #tell(lane: Lane | null, flight: Flight | null, event: Loose): void {
     if (this.#isClosed) return;
-    const number = flight === null ? 0 : flight.lastNumber + 1;
-    if (flight !== null) {
-      flight.lastNumber = number;
-      flight.shift++;
-    }
+    const before = flight === null ? undefined : eventOf(flight.lastEvent).sequence_number;
+    const number = typeof before === 'number' ? before + 1 : 0;
     const streamId = lane?.streamId ?? null;
     const named = streamId === null ? {} : { stream_id: streamId };
-    this.#say(JSON.stringify({ ...event, sequence_number: number, ...named }));
+    const text = JSON.stringify({ ...event, sequence_number: number, ...named });
+    if (flight !== null) {
+      flight.lastEvent = text;
+      flight.shift++;
+    }
+    this.#say(text);
   }
 
   /** Sends a frame, unless nobody is there any more. */
@@ -498,13 +491,4 @@ function unknownCall(items: readonly unknown[]): string | null {
     if (answered === null) calls.add((item as Loose | null)?.call_id);
   }
   return null;
-}
-
-function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array> {
-  return new ReadableStream({
-    start(controller) {
-      controller.enqueue(bytes);
-      controller.close();
-    },
-  });
 }

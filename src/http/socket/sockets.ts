@@ -8,7 +8,7 @@ import type { WebSocketSettings } from '../../schema/settings/web-sockets.ts';
 import type { BodyLimits } from '../body.ts';
 import type { HandleContext } from '../context.ts';
 import type { Admit } from '../edge.ts';
-import { readHandshake, requestFor, urlBelow } from './handshake.ts';
+import { readHandshake, requestsOf } from './handshake.ts';
 import { createResponseMemory } from './memory.ts';
 import { ResponsesSession, type SocketPeer, type SocketSession } from './session.ts';
 
@@ -55,7 +55,7 @@ export interface Sockets {
 export function createSockets(deps: SocketsDeps): Sockets {
   const { settings, limits, ids } = deps;
   const clock = steadyClock(deps.clock);
-  const memory = createResponseMemory(settings.memoryBytes, clock);
+  const openMemory = createResponseMemory(settings.memoryBytes, clock);
   const sessions = new Map<number, ResponsesSession>();
   const byWorkspace = new Map<string, number>();
   let connections = 0;
@@ -85,27 +85,27 @@ export function createSockets(deps: SocketsDeps): Sockets {
 
   return {
     async upgrade(request, context = {}) {
-      const { headers, protocol } = readHandshake(request.headers);
+      const handshake = readHandshake(request.headers);
+      const { headers, protocol } = handshake;
       const asked = new Request(request.url, { headers, signal: request.signal });
       const admitted = await deps.admit(asked, context, checkRoom);
       if (admitted instanceof Response) return { response: admitted };
       const { workspaceId } = admitted;
+      const requestFor = requestsOf(request.url, handshake);
       const open = (peer: SocketPeer) => {
         const connection = ++connections;
         byWorkspace.set(workspaceId, (byWorkspace.get(workspaceId) ?? 0) + 1);
         const session = new ResponsesSession(
           {
             handle: (path, body, onLeave) =>
-              deps.handle(requestFor(urlBelow(request.url, path), { headers, protocol }), {
+              deps.handle(requestFor(path), {
                 basePath: context.basePath,
                 caller: context.caller,
                 body,
                 onLeave,
               }),
             prepared,
-            memory,
-            connection,
-            workspaceId,
+            memory: openMemory(workspaceId, connection),
             settings,
             limits,
             clock,
