@@ -1,8 +1,9 @@
 import type { GatewayOptions } from '../../src/index.ts';
-import { baseUrlOf, errorOf, keyOf, reasonOf, runningUrl } from './address.ts';
 import { CliError, defaultOptions, loadConfig, UsageError } from './config.ts';
 import { missingKeyFor, sandboxHint } from './missing-key.ts';
 import { openGateway } from './open-gateway.ts';
+import { baseUrlOf, keyOf, runningUrl } from './remote/address.ts';
+import { errorOf, reasonOf } from './remote/failure.ts';
 import type { Terminal } from './terminal.ts';
 import { showWaiting } from './waiting.ts';
 

@@ -1,4 +1,6 @@
 import { type ChatFlags, chat } from './chat-command.ts';
+import { commandHelp, helpText } from './command-line/help.ts';
+import { type Asked, readArgs } from './command-line/read-args.ts';
 import { CliError, UsageError } from './config.ts';
 import { type DoctorFlags, doctor } from './doctor-command.ts';
 import { importConfig } from './import-command.ts';
@@ -10,8 +12,6 @@ import { type ModelsFlags, models } from './manage/models.ts';
 import { type UsageFlags, usage } from './manage/usage.ts';
 import { type ServeFlags, serveUntilStopped } from './serve-command.ts';
 import type { Terminal } from './terminal.ts';
-import { commandHelp, helpText } from './usage/help.ts';
-import { type Asked, readArgs } from './usage/read-args.ts';
 import { version } from './version.ts';
 
 /**

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { type Command, commands } from '../../adapters/cli/usage/commands.ts';
+import { type Command, commands } from '../../adapters/cli/command-line/commands.ts';
 import { nextPiece, readAll, receive, send } from '../contract/adapters/client.ts';
 import { freePort } from '../support/start-service.ts';
 import { serve, sharedData, start } from './cli-start.ts';

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { GatewayOptions } from '../../../src/index.ts';
-import { baseUrlOf, errorOf, keyOf, reasonOf, runningUrl } from '../address.ts';
 import { CliError, defaultOptions, loadConfig } from '../config.ts';
 import { openDataFolder } from '../data-folder.ts';
 import { openGateway } from '../open-gateway.ts';
+import { baseUrlOf, keyOf, runningUrl } from '../remote/address.ts';
+import { errorOf, reasonOf } from '../remote/failure.ts';
 import type { Terminal } from '../terminal.ts';
 import { waitingFor } from '../waiting.ts';
 

@@ -1,4 +1,4 @@
-import { type Env, UsageError } from './config.ts';
+import { type Env, UsageError } from '../config.ts';
 
 /**
  * Returns the address of the running gateway that is asked; undefined: the command opens one itself.
@@ -28,27 +28,4 @@ export function keyOf({ GATEWAY_API_KEY: set }: Env, given: string | undefined):
     throw new UsageError('Set GATEWAY_API_KEY to a key of the gateway that --url names, or give one with --key');
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   throw new UsageError('The key has characters that no key has. Was more than the key copied?');
-}
-
-/** Returns the reason why a request failed: `fetch` itself says only that it did. */
-export function reasonOf(error: unknown): string {
-  const { cause } = error as { cause?: unknown };
-  const said = cause instanceof Error ? cause.message || (cause as NodeJS.ErrnoException).code : null;
-  return said || (error instanceof Error ? error.message : String(error));
-}
-
-/** Returns the words for an error of a gateway, with what to do about it. */
-export async function errorOf(response: Response): Promise<string> {
-  const text = await response.text();
-  const said = `${response.status}: ${messageIn(text) ?? text.slice(0, 200)}`;
-  return response.status === 403 ? `${said}. The key may need the permission "management".` : said;
-}
-
-function messageIn(text: string): string | null {
-  try {
-    const { message } = JSON.parse(text).error;
-    return typeof message === 'string' ? message : null;
-  } catch {
-    return null;
-  }
 }
