@@ -347,6 +347,12 @@ export const parameters: Readonly<Record<string, ParameterText>> = {
   model: { meaning: 'Only of this model' },
   api_key_hash: { meaning: 'Only of the API key with this hash' },
   user: { meaning: 'Only of this user, as requests name it' },
+  tag: { meaning: 'Only requests whose key has this label' },
+  'getActivity.sort': { meaning: 'The highest first; default: by day and names' },
+  'getActivity.limit': {
+    schema: { type: 'integer', minimum: 1, maximum: 1_000 },
+    meaning: 'The most rows; default: all',
+  },
   session: { meaning: 'Only of this session, as requests name it' },
   outcome: { meaning: 'Only those that ended so' },
   from: { schema: time, meaning: 'From this time on: a date, a time with its zone, or seconds since 1970' },

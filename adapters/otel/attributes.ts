@@ -32,6 +32,7 @@ export function requestAttributes(record: RequestRecord): OtelAttributes {
   };
   if (record.userId !== null) found['gateway.user_id'] = record.userId;
   if (record.user !== null) found['user.id'] = record.user;
+  if (record.tags.length > 0) found['gateway.tags'] = [...record.tags];
   if (record.router !== null) found['gateway.router'] = record.router;
   if (record.costNanoUsd !== null) found['gateway.cost_nano_usd'] = record.costNanoUsd;
   if (record.error !== null) found['error.type'] = record.error.type;

@@ -6,6 +6,8 @@ export interface Presentation {
   endpointStatus(status: EndpointStatus): EndpointStatus | number;
   /** null: the budget never resets. */
   resetInterval(interval: Interval): Interval | null;
+  /** An amount of USD that may not be known. */
+  usd(amount: number | null): number | null;
   /** The name in sums, such as that of a model; null: there is none. */
   activityName(name: string | null): string | null;
   /**
@@ -22,6 +24,7 @@ export type CompatName = (typeof compatNames)[number];
 const asContract: Presentation = {
   endpointStatus: (status) => status,
   resetInterval: (interval) => interval,
+  usd: (amount) => amount,
   activityName: (name) => name,
   wholeResponses: true,
 };
@@ -35,7 +38,8 @@ const presets: Readonly<Record<CompatName, { brand: string; presentation: Presen
     presentation: {
       endpointStatus: (status) => statusNumbers[status],
       resetInterval: (interval) => (interval === 'lifetime' ? null : interval),
-      // Clients of the public router accept only texts.
+      // Clients of the public router accept only numbers, and only texts.
+      usd: (amount) => amount ?? 0,
       activityName: (name) => name ?? '',
       // Its clients take no null there.
       wholeResponses: false,

@@ -106,6 +106,15 @@ describe('model-gateway usage', () => {
     await expect
       .poll(async () => (await run(['usage', '--by', 'model,provider'])).out)
       .toMatch(/sandbox\/echo +Sandbox +\d+ +0 +\d+ +\d+ +\$0\.0/);
+    expect((await run(['usage', '--by', 'user,tag', '--top', '1'])).out).toMatch(
+      /^user +tag +requests[^\n]+\n- +- +\d+ /,
+    );
+    for (const wrong of [
+      ['--sort', 'price'],
+      ['--top', '0'],
+      ['--by', 'users'],
+    ])
+      expect(await run(['usage', ...wrong])).toMatchObject({ code: 2, error: expect.stringContaining('Expected') });
     expect((await run(['usage', '--from', '2020-01-01', '--to', '2020-02-01'])).out).toBe('No request.\n');
   });
 });

@@ -34,6 +34,13 @@ describe.each([
     expect(call?.attributes['gen_ai.usage.cost']).toBeCloseTo((records[0]?.costNanoUsd ?? 0) / 1e9, 12);
   });
 
+  it('name the user and the labels of the key, by which traces are searched', async () => {
+    const apiKeys = [{ key: 'sk-web-0123456789', tags: ['web', 'eu'] }];
+    const { post, upstream, spans } = tracedWith({ isLive, gateway: { apiKeys } });
+    upstream.always({ body: completion() });
+    await post({ ...ask, user: 'ann' }, { authorization: 'Bearer sk-web-0123456789' });
+    expect(spans().at(-1)?.attributes).toMatchObject({ 'user.id': 'ann', 'gateway.tags': ['web', 'eu'] });
+  });
   it('are below the span that the request names, if its ids are ids', async () => {
     const { post, upstream, spans } = traced();
     upstream.always({ body: completion() });

@@ -22,6 +22,7 @@ import { completion } from '../support/upstream.ts';
 const folder = mkdtempSync(join(tmpdir(), 'gateway-activity-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const priced = { provider: 'up', model: 'm', pricing: { prompt: '0.000001', completion: '0.000008' } };
 const ask = { model: 'acme/fast', messages: hello, max_tokens: 100 };
 
 function open(options: Partial<GatewayOptions> = {}): TestGateway {
@@ -62,8 +63,112 @@ describe('GET /activity', () => {
     expect(all).toMatchObject({ date: null, provider_name: null, requests: 4, failed: 1 });
     expect(await activity(tested, '?date=2026-01-02')).toEqual([third]);
     expect(await activity(tested, '?from=2025-01-01&to=2025-12-31')).toEqual([]);
-    for (const query of ['?group_by=user', '?date=today', '?from=2020-01-01', '?date=2026-01-01&to=2026-01-02'])
+    for (const query of [
+      '?group_by=users',
+      '?sort=price',
+      '?limit=0',
+      '?limit=1001',
+      '?date=today',
+      '?from=2020-01-01',
+      '?date=2026-01-01&to=2026-01-02',
+    ])
       expect((await tested.call('GET', `/activity${query}`)).status).toBe(400);
+  });
+  it('names the user and the tag that cost most in one call', async () => {
+    const tested = open({
+      apiKeys: [
+        { key: 'sk-management-of-the-tests', permissions: ['management'] },
+        { key: 'sk-web-0123456789', tags: ['web', 'eu'] },
+        { key: 'sk-job-0123456789', tags: ['job', 'eu'] },
+      ],
+    });
+    const management = { authorization: 'Bearer sk-management-of-the-tests' };
+    const rows = (query: string) => activity(tested, query, management);
+    for (const [key, user, model] of [
+      ['web', 'ann', 'acme/fast'],
+      ['web', 'bob', 'acme/fast'],
+      ['job', 'bob', 'acme/other'],
+      ['job', undefined, 'acme/fast'],
+    ])
+      await tested.post({ ...ask, model, user }, { authorization: `Bearer sk-${key}-0123456789` });
+    const [most, ...others] = await rows('?date=2026-01-01&group_by=user&sort=usage&limit=1');
+    expect(others).toEqual([]);
+    expect(most).toMatchObject({ user: 'bob', requests: 2, model: null, tag: null, date: null });
+    const names = (sums: Activity[], name: 'user' | 'tag') => sums.map((sum) => [sum[name], sum.requests]);
+    expect(names(await rows('?group_by=user&sort=requests'), 'user')).toEqual([
+      ['bob', 2],
+      ['ann', 1],
+      [null, 1],
+    ]);
+    expect(names(await rows('?group_by=tag'), 'tag').sort()).toEqual([
+      ['eu', 4],
+      ['job', 2],
+      ['web', 2],
+    ]);
+    expect(await rows('?group_by=user,model,tag&user=bob&tag=job')).toMatchObject([
+      { user: 'bob', tag: 'job', model: 'acme/other', requests: 1 },
+    ]);
+    expect(await rows('?group_by=day&tag=eu')).toMatchObject([{ requests: 4, user: null, tag: null }]);
+    const { json } = await tested.call('GET', '/generations?tag=job', undefined, management);
+    expect([json.data.length, json.total_count]).toEqual([2, null]);
+  });
+  it('keeps the users who cost most where they are too many to tell apart, and loses no sum', async () => {
+    const tested = open();
+    await tested.post(ask);
+    const [sample] = tested.records as [(typeof tested.records)[0]];
+    const clock = manualClock();
+    const records = createRecords({
+      storage: memoryStorage(memoryLedger({ onLostHold: 'release' })),
+      vault: createVault({ sealer: null, randomBytes }),
+      clock,
+      logger: null,
+      settings: recordSettingsSchema().parse({ queueLength: 100_000 }),
+      instance: () => 'one',
+      bookLost: async () => undefined,
+    });
+    const count = 20_000;
+    for (let at = 0; at < count; at++) {
+      const isDear = at % 1_000 === 0;
+      records.write({
+        ...sample,
+        id: `gen-${at}`,
+        receivedAtMs: clock.now(),
+        // Each dear one comes again and again, between 19,980 who come once with a model of their own.
+        user: isDear ? `dear-${at}` : `user-${at}`,
+        model: isDear ? 'acme/fast' : `acme/${at % 700}`,
+        costNanoUsd: isDear ? 5_000_000 : 1_000,
+      });
+    }
+    const rows = await records.sums.users(defaultWorkspaceId, clock.now(), clock.now() + 86_400_000);
+    const cells = rows.flatMap((row) => row.cells);
+    expect(cells.length).toBeLessThanOrEqual(32 * 64);
+    expect(cells.filter(({ user }) => user?.startsWith('dear')).map(({ costNanoUsd }) => costNanoUsd)).toEqual(
+      Array(20).fill(5_000_000),
+    );
+    expect(cells.reduce((sum, { costNanoUsd }) => sum + costNanoUsd, 0)).toBe(20 * 5_000_000 + 19_980 * 1_000);
+    expect(cells.reduce((sum, { requests }) => sum + requests, 0)).toBe(count);
+    await records.close();
+  });
+  it('shows null, and not 0, where no price is known', async () => {
+    const models = [{ slug: 'acme/unpriced', endpoints: [{ provider: 'up', model: 'm' }] }];
+    for (const [compat, amount] of [
+      [undefined, null],
+      ['openrouter', 0],
+    ] as const) {
+      const tested = open({ models, ...(compat && { compat }) });
+      await tested.post({ ...ask, model: 'acme/unpriced' });
+      const [id] = tested.records.map((record) => record.id);
+      const { json } = await tested.call('GET', `/generation?id=${id}`);
+      expect(json.data).toMatchObject({ total_cost: amount, usage: amount, cost_nano_usd: null });
+      const list = await tested.call('GET', '/generations');
+      expect(list.json.data).toMatchObject([{ total_cost: amount, usage: amount }]);
+      expect(await activity(tested)).toMatchObject([{ usage: amount, requests: 1, unpriced: 1 }]);
+    }
+    const mixed = open({ models: [...models, { slug: 'acme/priced', endpoints: [priced] }] });
+    for (const model of ['acme/unpriced', 'acme/priced']) await mixed.post({ ...ask, model });
+    const [sum] = await activity(mixed, '?group_by=day');
+    expect(sum).toMatchObject({ requests: 2, unpriced: 1, cost_nano_usd: mixed.records[1]?.costNanoUsd });
+    expect(sum?.cost_nano_usd).toBeGreaterThan(0);
   });
   it('shows a workspace its own sums alone, and operators those of all', async () => {
     const tested = open();

@@ -248,7 +248,13 @@ async function play(
       const before = upstream.sent.length;
       script = fate.answers(released);
       const leaving = new AbortController();
-      const body = { model: 'acme/pair', messages: hello, max_tokens: maxTokens, stream: fate.isStream };
+      const body = {
+        model: 'acme/pair',
+        messages: hello,
+        max_tokens: maxTokens,
+        stream: fate.isStream,
+        user: `u${calls % 3}`,
+      };
       calls++;
       const response = gateways[one.by]
         .fetch(chatRequest(body, headers, leaving.signal))
@@ -299,6 +305,12 @@ async function play(
   const listed = (await manage('GET', '/generations?limit=100')).data as {
     cost_nano_usd: number;
     api_key_hash: string;
+    external_user: string | null;
+  }[];
+  const byUser = (await manage('GET', '/activity?group_by=user')).data as {
+    cost_nano_usd: number;
+    requests: number;
+    user: string | null;
   }[];
   const activity = (await manage('GET', `/activity?group_by=day,key&api_key_hash=${hash}`)).data as {
     cost_nano_usd: number;
@@ -316,6 +328,7 @@ async function play(
     byKey: listed.every(({ api_key_hash }) => api_key_hash === hash),
     activity: activity.reduce((sum, { cost_nano_usd }) => sum + cost_nano_usd, 0),
     requests: activity.reduce((sum, { requests }) => sum + requests, 0),
+    byUser: Object.fromEntries(byUser.map((row) => [row.user, [row.requests, row.cost_nano_usd]])),
     key: [key.usage, key.usage_daily, key.usage_weekly, key.usage_monthly].map(nano),
     budgets: budgets.map(({ spent_usd }) => nano(spent_usd)),
     ledger: states.map(({ spentNanoUsd }) => spentNanoUsd),
@@ -328,6 +341,12 @@ async function play(
     byKey: true,
     activity: records,
     requests: listed.length,
+    byUser: Object.fromEntries(
+      [...Map.groupBy(listed, ({ external_user }) => external_user)].map(([user, of]) => [
+        user,
+        [of.length, of.reduce((sum, { cost_nano_usd }) => sum + cost_nano_usd, 0)],
+      ]),
+    ),
     key: Array(4).fill(records),
     budgets: Array(limited.length).fill(records),
     ledger: Array(8).fill(records),

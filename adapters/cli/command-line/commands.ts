@@ -174,10 +174,12 @@ export const commands = {
       by: {
         type: 'string',
         value: 'GROUPS',
-        help: ['some of day, model, provider, key and workspace, with commas (default: model)'],
+        help: ['some of day, model, provider, key, workspace, user and tag, with commas', '(default: model)'],
       },
       from: { type: 'string', value: 'DATE', help: ['first day, such as 2026-01-31 (default: 30 days ago)'] },
       to: { type: 'string', value: 'DATE', help: ['the day behind the last one'] },
+      sort: { type: 'string', value: 'COLUMN', help: ['cost, requests, failed, in or out: the highest first'] },
+      top: { type: 'string', value: 'N', help: ['only the first rows (default order: cost)'] },
       workspace: { ...workspace, help: ['id of a workspace (default: all that the key may see)'] },
       ...asked,
     },

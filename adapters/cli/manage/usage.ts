@@ -8,6 +8,8 @@ export interface UsageFlags extends SourceFlags {
   from?: string;
   to?: string;
   workspace?: string;
+  sort?: string;
+  top?: string;
 }
 
 /** The groups, each with the field that tells them apart. */
@@ -17,6 +19,17 @@ const groups: Readonly<Record<string, string>> = {
   provider: 'provider_name',
   key: 'api_key_hash',
   workspace: 'workspace_id',
+  user: 'user',
+  tag: 'tag',
+};
+
+/** The columns by which rows can be sorted, each with the field of the operation. */
+const sorts: Readonly<Record<string, string>> = {
+  cost: 'usage',
+  requests: 'requests',
+  failed: 'failed',
+  in: 'prompt_tokens',
+  out: 'completion_tokens',
 };
 
 /** Sums requests, tokens and costs. */
@@ -28,6 +41,11 @@ export async function usage(terminal: Terminal, flags: UsageFlags): Promise<void
   for (const name of ['from', 'to'] as const)
     if (flags[name] !== undefined && Number.isNaN(Date.parse(flags[name])))
       throw new UsageError(`Expected a day such as 2026-01-31 for ${name}, not ${JSON.stringify(flags[name])}`);
+  const { sort, top } = flags;
+  if (sort !== undefined && !Object.hasOwn(sorts, sort))
+    throw new UsageError(`Expected one of ${Object.keys(sorts).join(', ')} for sort, not ${JSON.stringify(sort)}`);
+  if (top !== undefined && !/^(?:[1-9]\d{0,2}|1000)$/.test(top))
+    throw new UsageError(`Expected a number from 1 to 1000 for top, not ${JSON.stringify(top)}`);
   const source = await openSource(terminal, flags, { needsStore: true });
   try {
     const query = new URLSearchParams({ group_by: by.join(',') });
@@ -37,6 +55,9 @@ export async function usage(terminal: Terminal, flags: UsageFlags): Promise<void
       const { data } = await source.ask('GET', `/workspaces/${encodeURIComponent(flags.workspace)}`);
       query.set('workspace_id', data.id);
     }
+    if (sort !== undefined) query.set('sort', sorts[sort] as string);
+    else if (top !== undefined) query.set('sort', 'usage');
+    if (top !== undefined) query.set('limit', top);
     const { data } = await source.ask('GET', `/activity?${query}`);
     terminal.print(flags.json ? `${JSON.stringify({ data }, null, 2)}\n` : shown(data, by));
   } finally {

@@ -14,7 +14,7 @@ import type { Presentation } from '../compat.ts';
 import { type ApiOperation, jsonReply } from '../operation.ts';
 import type { GenerationDeps } from './get-generation.ts';
 import { keptRecords } from './reach.ts';
-import { sumActivity } from './sum-activity.ts';
+import { isOfUsers, sumActivity } from './sum-activity.ts';
 
 const dayMs = 86_400_000;
 /** The number of days, today included, for a request that names none. */
@@ -22,7 +22,7 @@ const defaultDays = 30;
 const maxDays = 366;
 
 /**
- * Sums of requests by day, model, provider, key and workspace. They are of the caller's workspace; for operators, of
+ * Sums of requests by day, model, provider, key, workspace, user and tag. They are of the caller's workspace; for operators, of
  * all workspaces, unless the request names one.
  */
 export function getActivity({
@@ -46,7 +46,7 @@ export function getActivity({
     body: null,
     query: activityQuery,
     result: () => z.object({ data: z.array(activitySchema()) }),
-    async run({ query: { date, from, to, group_by, workspace_id, ...filter }, caller }) {
+    async run({ query: { date, from, to, group_by, workspace_id, sort, limit, ...filter }, caller }) {
       const { sums } = keptRecords(records);
       const nowMs = clock.now();
       // Sums are of whole days: those that contain the given times.
@@ -58,10 +58,11 @@ export function getActivity({
         caller.managesAll && workspace_id === undefined
           ? await sums.workspaces()
           : [await reachableWorkspace(workspaces, caller, workspace_id)];
+      const read = isOfUsers(filter, group_by) ? sums.users : sums.days;
       const rows = [];
       for (const workspaceId of asked)
-        for (const row of await sums.days(workspaceId, fromMs, toMs)) rows.push({ ...row, workspaceId });
-      return jsonReply({ data: sumActivity(rows, filter, group_by, presentation) });
+        for (const row of await read(workspaceId, fromMs, toMs)) rows.push({ ...row, workspaceId });
+      return jsonReply({ data: sumActivity(rows, filter, group_by, presentation, sort).slice(0, limit) });
     },
   };
 }

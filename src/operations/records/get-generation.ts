@@ -8,7 +8,7 @@ import {
 } from '../../schema/records/generation.ts';
 import type { Records } from '../../telemetry/records/records.ts';
 import { type ApiOperation, jsonReply } from '../operation.ts';
-import { keptRecords, reachGeneration } from './reach.ts';
+import { keptRecords, reachGeneration, type ShownDeps, shown } from './reach.ts';
 
 export interface GenerationDeps {
   /** null: the operator keeps no records. */
@@ -21,7 +21,14 @@ export interface GenerationDeps {
  */
 export function getGeneration({
   records,
-}: GenerationDeps): ApiOperation<'generations.get', GenerationFields, { data: Generation }, unknown, GenerationQuery> {
+  presentation,
+}: GenerationDeps & ShownDeps): ApiOperation<
+  'generations.get',
+  GenerationFields,
+  { data: Generation },
+  unknown,
+  GenerationQuery
+> {
   return {
     name: 'getGeneration',
     api: 'generations.get',
@@ -32,7 +39,7 @@ export function getGeneration({
     query: generationQuery,
     result: () => z.object({ data: generationSchema() }),
     async run({ query: { id }, caller }) {
-      return jsonReply({ data: await reachGeneration(keptRecords(records), caller, id) });
+      return jsonReply({ data: shown(await reachGeneration(keptRecords(records), caller, id), presentation) });
     },
   };
 }

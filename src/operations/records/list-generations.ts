@@ -16,15 +16,15 @@ import type { RecordFilter } from '../../telemetry/records/reader.ts';
 import type { Records } from '../../telemetry/records/records.ts';
 import { type ApiOperation, jsonReply } from '../operation.ts';
 import type { GenerationDeps } from './get-generation.ts';
-import { keptRecords } from './reach.ts';
+import { keptRecords, type ShownDeps, shown } from './reach.ts';
 import { fitsCell } from './sum-activity.ts';
 
 /** A page of records, newest first. */
 export interface GenerationList {
   data: Generation[];
   /**
-   * The number of records; with filters, by whole minutes. null with the filters `user` and `session`, which the sums
-   * do not have.
+   * The number of records; with filters, by whole minutes. null with the filters `user`, `tag` and `session`, which the
+   * sums of minutes do not have.
    */
   total_count: number | null;
   /**
@@ -38,7 +38,8 @@ export interface GenerationList {
 export function listGenerations({
   records,
   workspaces,
-}: GenerationDeps & { workspaces: Workspaces }): ApiOperation<
+  presentation,
+}: GenerationDeps & ShownDeps & { workspaces: Workspaces }): ApiOperation<
   'generations.list',
   ListGenerationsFields,
   GenerationList,
@@ -65,7 +66,7 @@ export function listGenerations({
       const workspaceId = await reachableWorkspace(workspaces, caller, workspace_id);
       const page = await kept.list(workspaceId, filter, { offset, limit });
       return jsonReply({
-        data: page.records,
+        data: page.records.map((record) => shown(record, presentation)),
         total_count: page.total ?? (await totalOf(kept, workspaceId, filter)),
         resume_to: page.resumeBehind === null ? null : placeText(page.resumeBehind),
       });
@@ -74,10 +75,11 @@ export function listGenerations({
 }
 
 /**
- * The number of records by the sums, so that no record is read for it. null: the sums do not know users and sessions.
+ * The number of records by the sums, so that no record is read for it. null: the sums of minutes do not know users, tags
+ * and sessions.
  */
 async function totalOf(kept: Records, workspaceId: WorkspaceId, filter: RecordFilter): Promise<number | null> {
-  if (filter.user !== undefined || filter.session !== undefined) return null;
+  if (filter.user !== undefined || filter.tag !== undefined || filter.session !== undefined) return null;
   const oldestMs = await kept.oldestMs(workspaceId);
   if (oldestMs === null) return 0;
   const fromMs = Math.max(filter.from ?? 0, oldestMs);

@@ -2,6 +2,16 @@ import { GatewayError } from '../../base/errors.ts';
 import type { Caller } from '../../call/call.ts';
 import type { Generation } from '../../schema/records/generation.ts';
 import type { Records } from '../../telemetry/records/records.ts';
+import type { Presentation } from '../compat.ts';
+
+export interface ShownDeps {
+  presentation: Pick<Presentation, 'usd'>;
+}
+
+/** A record in the form that clients of the wire format take. */
+export function shown(record: Generation, { usd }: ShownDeps['presentation']): Generation {
+  return { ...record, total_cost: usd(record.total_cost), usage: usd(record.usage) };
+}
 
 /** @throws GatewayError not_found (404): the operator keeps no records */
 export function keptRecords(records: Records | null): Records {

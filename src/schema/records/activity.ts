@@ -6,8 +6,12 @@ import { type QueryFields, uuidText } from '../page.ts';
 import { count } from '../scalars.ts';
 
 /** The groups by which sums are divided. */
-export const activityGroups = ['day', 'model', 'provider', 'key', 'workspace'] as const;
+export const activityGroups = ['day', 'model', 'provider', 'key', 'workspace', 'user', 'tag'] as const;
 export type ActivityGroup = (typeof activityGroups)[number];
+
+/** The sums by which sums can be sorted, the highest first. */
+export const activitySorts = ['usage', 'requests', 'prompt_tokens', 'completion_tokens', 'failed'] as const;
+export type ActivitySort = (typeof activitySorts)[number];
 
 /** Sums of requests: the fields of the public wire, then our own. What the sums are not told apart by is null. */
 export const activitySchema = lazily(() =>
@@ -22,8 +26,8 @@ export const activitySchema = lazily(() =>
     endpoint_id: z.string().nullable(),
     /** Display name of the provider. */
     provider_name: z.string().nullable(),
-    /** USD. */
-    usage: z.number(),
+    /** USD; null: none of the requests has a known price. See `unpriced`. */
+    usage: z.number().nullable(),
     /** USD that providers charged to workspaces' own credentials. */
     byok_usage_inference: z.number(),
     /** The number of requests. */
@@ -38,6 +42,10 @@ export const activitySchema = lazily(() =>
     api_key_hash: z.string().nullable(),
     /** Id of the workspace. */
     workspace_id: z.string().nullable(),
+    /** The host app's id of the user, else the request's field `user`; null also for users beyond those told apart. */
+    user: z.string().nullable(),
+    /** A label of the API key. A request counts under each label of its key, and under null where it has none. */
+    tag: z.string().nullable(),
     /** Requests that failed before the first token. */
     failed: count(),
     /** Requests that failed after it. */
@@ -47,7 +55,9 @@ export const activitySchema = lazily(() =>
     /** Requests whose process died. */
     lost: count(),
     /** As `usage`, integer nano-USD. */
-    cost_nano_usd: z.int(),
+    cost_nano_usd: z.int().nullable(),
+    /** Requests whose price is not known: no sum of money contains them. */
+    unpriced: count(),
   }),
 );
 export interface Activity extends z.infer<ReturnType<typeof activitySchema>> {}
@@ -57,7 +67,7 @@ const groupText = lazily(() =>
     .string()
     .refine(
       (text) => text.split(',').every((name) => (activityGroups as readonly string[]).includes(name)),
-      expectation('expected some of day, model, provider, key and workspace, with commas'),
+      expectation('expected some of day, model, provider, key, workspace, user and tag, with commas'),
     )
     .default('day,model,provider')
     .transform((text) => text.split(',') as ActivityGroup[]),
@@ -77,6 +87,16 @@ export const activityQuery = lazily(() =>
       api_key_hash: z.string().min(1).max(64).optional(),
       model: z.string().min(1).max(256).optional(),
       provider: z.string().min(1).max(256).optional(),
+      user: z.string().min(1).max(256).optional(),
+      tag: z.string().min(1).max(256).optional(),
+      /** The highest first, instead of the order of days and names. */
+      sort: z.enum(activitySorts).optional(),
+      /** The most rows, 1 to 1,000. Default: all. */
+      limit: z
+        .string()
+        .regex(/^(?:[1-9]\d{0,2}|1000)$/, expectation('expected an integer from 1 to 1000'))
+        .transform(Number)
+        .optional(),
     })
     .refine(({ date, from, to }) => date === undefined || (from === undefined && to === undefined), {
       path: ['date'],

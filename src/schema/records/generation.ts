@@ -24,8 +24,8 @@ export const generationSchema = lazily(() =>
     id: z.string(),
     /** The provider's own id of the request that served. */
     upstream_id: texts(),
-    /** USD; 0 where the price is not known: see `cost_nano_usd`. */
-    total_cost: z.number(),
+    /** USD; null: the price is not known. */
+    total_cost: numbers(),
     /** Always null. */
     cache_discount: numbers(),
     /** USD at the provider of a workspace's own credential. */
@@ -83,7 +83,7 @@ export const generationSchema = lazily(() =>
     /** Origin of that page or app; empty: it did not say. */
     origin: z.string(),
     /** As `total_cost`. */
-    usage: z.number(),
+    usage: numbers(),
     /** true: a workspace's own provider credential served. */
     is_byok: z.boolean(),
     /** The finish reason as the provider named it. */
@@ -188,6 +188,7 @@ export const listGenerationsQuery = lazily(() =>
     model: z.string().min(1).max(256).optional(),
     provider: z.string().min(1).max(256).optional(),
     user: z.string().min(1).max(256).optional(),
+    tag: z.string().min(1).max(256).optional(),
     session: z.string().min(1).max(512).optional(),
     outcome: z.enum(outcomes).optional(),
     from: fromText().optional(),

@@ -2,13 +2,16 @@ import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 import type { RequestRecord } from '../record.ts';
 
-/** Sums of the requests of one model, provider and key. Money is integer nano-USD. */
+/** Sums of the requests of one model, provider and key, and in rows of users of one user. Money is integer nano-USD. */
 export const cellSchema = lazily(() =>
   z.object({
     /** null: no endpoint was tried, or there were too many different ones to tell apart. */
     model: z.string().nullable(),
     provider: z.string().nullable(),
     apiKeyHash: z.string().nullable(),
+    /** Only in rows of users: the user and the tags of the requests. null: none, or too many to tell apart. */
+    user: z.string().nullable().optional(),
+    tags: z.array(z.string()).optional(),
     requests: z.int(),
     /** The number of requests by outcome; the others were ok. */
     failed: z.int(),
@@ -20,6 +23,8 @@ export const cellSchema = lazily(() =>
     completionTokens: z.int(),
     reasoningTokens: z.int(),
     costNanoUsd: z.int(),
+    /** The number of requests whose cost is not known; older rows have none. */
+    unpriced: z.int().default(0),
     /** The charges of providers to workspaces' own credentials. */
     byokNanoUsd: z.int(),
   }),
@@ -29,7 +34,7 @@ export interface Cell extends z.infer<ReturnType<typeof cellSchema>> {}
 /** One row: all sums of one instance in one minute, hour or day. */
 export const rowSchema = lazily(() => z.array(cellSchema()));
 
-export type CellKey = Pick<Cell, 'model' | 'provider' | 'apiKeyHash'>;
+export type CellKey = Pick<Cell, 'model' | 'provider' | 'apiKeyHash' | 'user' | 'tags'>;
 
 export function emptyCell(key: CellKey): Cell {
   return {
@@ -43,14 +48,26 @@ export function emptyCell(key: CellKey): Cell {
     completionTokens: 0,
     reasoningTokens: 0,
     costNanoUsd: 0,
+    unpriced: 0,
     byokNanoUsd: 0,
   };
 }
 
-/** The cell of a request. Its key has only names of the catalogue: names from callers could be any number. */
-export function cellKeyOf({ model, provider, attempts, apiKeyHash }: RequestRecord): CellKey {
+/** The key of the cell of a request. It has only names of the catalogue: names from callers could be any number. */
+function cellKeyOf({ model, provider, attempts, apiKeyHash }: RequestRecord): CellKey {
   const last = attempts.at(-1);
   return { model: model ?? last?.model ?? null, provider: provider ?? last?.provider ?? null, apiKeyHash };
+}
+
+/** The key of the same request in a row of users. */
+export function userKeyOf(record: RequestRecord): CellKey {
+  const { userId, user, tags } = record;
+  return { ...cellKeyOf(record), user: userId ?? user, tags: [...tags] };
+}
+
+/** A text for a key, for maps. */
+export function textOfKey({ model, provider, apiKeyHash, user, tags }: CellKey): string {
+  return JSON.stringify([model, provider, apiKeyHash, user, tags]);
 }
 
 export function cellOf(record: RequestRecord): Cell {
@@ -66,6 +83,7 @@ export function cellOf(record: RequestRecord): Cell {
     completionTokens: usage?.completion_tokens ?? 0,
     reasoningTokens: usage?.completion_tokens_details?.reasoning_tokens ?? 0,
     costNanoUsd: costNanoUsd ?? 0,
+    unpriced: costNanoUsd === null ? 1 : 0,
     byokNanoUsd,
   };
 }
@@ -80,6 +98,7 @@ const sums = [
   'completionTokens',
   'reasoningTokens',
   'costNanoUsd',
+  'unpriced',
   'byokNanoUsd',
 ] as const;
 

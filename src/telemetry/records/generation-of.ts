@@ -13,7 +13,7 @@ export function generationOf(record: RequestRecord): Generation {
   const completion = usage?.completion_tokens ?? null;
   const ofPrompt = usage?.prompt_tokens_details;
   const ofCompletion = usage?.completion_tokens_details;
-  const costUsd = nanoToUsd(costNanoUsd ?? 0);
+  const costUsd = costNanoUsd === null ? null : nanoToUsd(costNanoUsd);
   return {
     id: record.id,
     upstream_id: generations.at(-1)?.upstreamRequestId ?? null,

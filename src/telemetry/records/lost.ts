@@ -9,7 +9,7 @@ import { unlessDeleted } from '../../stores/deletion.ts';
 import type { LostCall } from '../../stores/spending/lost-call.ts';
 import type { Change, Storage } from '../../stores/storage/storage.ts';
 import { emptyCell } from './cell.ts';
-import { activeAt, grainMs, grains, indexAt, ownerText, recordAt, recordKind, removal, rowAt } from './places.ts';
+import { activeAt, grainMs, indexAt, ownerText, recordAt, recordKind, removal, rowAt, rowSeries } from './places.ts';
 import type { Sweeper } from './sweeper.ts';
 
 export interface LostRecorderDeps {
@@ -98,11 +98,13 @@ function rowsOf(
     costNanoUsd: lostNanoUsd ?? 0,
   };
   const isEmpty = lostNanoUsd === null || (!isWhole && lostNanoUsd === 0);
-  return grains.map((grain) => {
-    const startMs = receivedAtMs - (receivedAtMs % grainMs[grain]);
+  return rowSeries.map((series) => {
+    const isOfUser = series === 'user';
+    const startMs = receivedAtMs - (receivedAtMs % grainMs[isOfUser ? 'day' : series]);
+    const shown = isOfUser ? { ...cell, user: known?.external_user ?? null, tags: known?.tags ?? [] } : cell;
     return {
-      at: rowAt(workspaceId, grain, startMs, `lost-${call.id}`),
-      value: isEmpty ? null : JSON.stringify([cell]),
+      at: rowAt(workspaceId, series, startMs, `lost-${call.id}`),
+      value: isEmpty ? null : JSON.stringify([shown]),
       ...(isEmpty ? {} : { rank: -startMs }),
     };
   });

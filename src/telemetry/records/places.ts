@@ -42,13 +42,17 @@ export const grainMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as c
 export type Grain = keyof typeof grainMs;
 export const grains = ['minute', 'hour', 'day'] as const satisfies readonly Grain[];
 
+/** The sums of a workspace: by model, provider and key for each grain, and by user and tags as well for each day. */
+export const rowSeries = [...grains, 'user'] as const;
+export type RowSeries = (typeof rowSeries)[number];
+
 /** The kind of the sums of a workspace, newest first. */
-export function rowKind(grain: Grain): string {
-  return `activity-${grain}`;
+export function rowKind(series: RowSeries): string {
+  return `activity-${series}`;
 }
 
-export function rowAt(workspaceId: WorkspaceId, grain: Grain, startMs: number, instance: string): Address {
-  return { partition: workspaceId, kind: rowKind(grain), id: `${startMs}.${instance}` };
+export function rowAt(workspaceId: WorkspaceId, series: RowSeries, startMs: number, instance: string): Address {
+  return { partition: workspaceId, kind: rowKind(series), id: `${startMs}.${instance}` };
 }
 
 /** The start of a row by its id, epoch ms. */

@@ -11,7 +11,10 @@ import { indexAt, ownerOf, recordAt, recordKind, storableId } from './places.ts'
 
 /** Selects records. Absent fields select all. Instants are epoch ms; `from` is inside the range, `to` is not. */
 export type RecordFilter = Partial<
-  Pick<ListGenerationsQuery, 'api_key_hash' | 'model' | 'provider' | 'user' | 'session' | 'outcome' | 'from'> & {
+  Pick<
+    ListGenerationsQuery,
+    'api_key_hash' | 'model' | 'provider' | 'user' | 'tag' | 'session' | 'outcome' | 'from'
+  > & {
     to: number | undefined;
     /** Only records that come after this one in the list. */
     behind: Behind;
@@ -133,7 +136,7 @@ function read(text: string): Generation {
 }
 
 function predicateOf(filter: RecordFilter): (record: Generation) => boolean {
-  const { api_key_hash, model, provider, user, session, outcome } = filter;
+  const { api_key_hash, model, provider, user, tag, session, outcome } = filter;
   const wanted = (
     [
       ['api_key_hash', api_key_hash],
@@ -145,5 +148,6 @@ function predicateOf(filter: RecordFilter): (record: Generation) => boolean {
   ).filter(([, value]) => value !== undefined);
   return (record) =>
     wanted.every(([name, value]) => record[name] === value) &&
-    (user === undefined || record.external_user === user || record.user === user);
+    (user === undefined || record.external_user === user || record.user === user) &&
+    (tag === undefined || record.tags.includes(tag));
 }

@@ -12,7 +12,7 @@ import { type ContentVault, readContent } from './content.ts';
 import { generationOf } from './generation-of.ts';
 import { createLiveTail, type Watched } from './live-tail.ts';
 import { lostRecorder } from './lost.ts';
-import { activeAt, grains, indexAt, recordKind, removal, rowKind } from './places.ts';
+import { activeAt, indexAt, recordKind, removal, rowKind, rowSeries } from './places.ts';
 import { createRecordReader, type RecordReader } from './reader.ts';
 import { createRollups } from './rollups.ts';
 import { createSums, type Sums } from './sums.ts';
@@ -122,6 +122,7 @@ export function createRecords(deps: RecordsDeps): Records {
     oldestMs: flushed(reader.oldestMs),
     sums: {
       days: complete(sums.days),
+      users: complete(sums.users),
       between: complete(sums.between),
       workspaces: flushed(sums.workspaces),
     },
@@ -139,8 +140,8 @@ export async function deleteRecords(storage: Storage, workspaceId: WorkspaceId):
     await storage.commit(records.map(({ id }): Change => ({ at: indexAt(id), value: null })));
     await storage.commit(records.flatMap(({ id }) => removal(workspaceId, id)));
   }
-  for (const grain of grains) {
-    const kind = rowKind(grain);
+  for (const series of rowSeries) {
+    const kind = rowKind(series);
     for (;;) {
       const { records } = await storage.list(workspaceId, kind, { offset: 0, limit: step });
       if (records.length === 0) break;

@@ -6,7 +6,7 @@ import { damagedRecord } from '../../stores/damaged.ts';
 import type { Storage } from '../../stores/storage/storage.ts';
 import { type Cell, rowSchema } from './cell.ts';
 import { placeBefore } from './newest-first.ts';
-import { activeKind, type Grain, grainMs, indexPartition, rowKind, startOf } from './places.ts';
+import { activeKind, type Grain, grainMs, indexPartition, type RowSeries, rowKind, startOf } from './places.ts';
 
 /** The sums of one instance in a minute, an hour or a day. */
 export interface SumRow {
@@ -18,6 +18,8 @@ export interface SumRow {
 export interface Sums {
   /** The rows by day. `toMs` is not included; both are at midnight UTC. */
   days(workspaceId: WorkspaceId, fromMs: number, toMs: number): Promise<SumRow[]>;
+  /** As `days`; the cells are told apart by user and tags as well. */
+  users(workspaceId: WorkspaceId, fromMs: number, toMs: number): Promise<SumRow[]>;
   /** The sums of a time in whole minutes, or in whole hours where its minutes are not kept any more. */
   between(workspaceId: WorkspaceId, fromMs: number, toMs: number): Promise<Cell[]>;
   /** The workspaces that have sums; at most 1,000. */
@@ -29,8 +31,8 @@ const readSize = 500;
 const maxWorkspaces = 1_000;
 
 export function createSums(storage: Storage, clock: Clock, settings: RecordSettings): Sums {
-  async function rows(workspaceId: WorkspaceId, grain: Grain, fromMs: number, toMs: number): Promise<SumRow[]> {
-    const kind = rowKind(grain);
+  async function rows(workspaceId: WorkspaceId, series: RowSeries, fromMs: number, toMs: number): Promise<SumRow[]> {
+    const kind = rowKind(series);
     const timeOf = ({ id }: { id: string }) => startOf(id);
     const found: SumRow[] = [];
     let place = await placeBefore(storage, { partition: workspaceId, kind, timeOf }, toMs);
@@ -50,6 +52,7 @@ export function createSums(storage: Storage, clock: Clock, settings: RecordSetti
 
   return {
     days: (workspaceId, fromMs, toMs) => rows(workspaceId, 'day', fromMs, toMs),
+    users: (workspaceId, fromMs, toMs) => rows(workspaceId, 'user', fromMs, toMs),
     async between(workspaceId, fromMs, toMs) {
       const nowMs = clock.now();
       const cells: Cell[] = [];

@@ -4,15 +4,15 @@ import type { RecordSettings } from '../../schema/settings/records.ts';
 import type { Change, Storage } from '../../stores/storage/storage.ts';
 import {
   activeKind,
-  type Grain,
-  grains,
   indexAt,
   indexKind,
   indexPartition,
   ownerOf,
+  type RowSeries,
   recordKind,
   removal,
   rowKind,
+  rowSeries,
   startOf,
 } from './places.ts';
 
@@ -156,13 +156,13 @@ export function createSweeper(storage: Storage, clock: Clock, settings: RecordSe
   }
 
   async function forgetAllSums(workspaceId: WorkspaceId): Promise<void> {
-    for (const grain of grains) await forgetSums(workspaceId, grain);
+    for (const series of rowSeries) await forgetSums(workspaceId, series);
   }
 
   /** Removes the sums that are too old. The oldest are at the end of the list. */
-  async function forgetSums(workspaceId: WorkspaceId, grain: Grain): Promise<void> {
-    const kind = rowKind(grain);
-    const beforeMs = clock.now() - settings[`${grain}sMs`];
+  async function forgetSums(workspaceId: WorkspaceId, series: RowSeries): Promise<void> {
+    const kind = rowKind(series);
+    const beforeMs = clock.now() - settings[`${series === 'user' ? 'day' : series}sMs`];
     const { total } = await storage.list(workspaceId, kind, { offset: 0, limit: 0 });
     if (total === 0) return;
     const page = { offset: Math.max(0, total - step), limit: step };
