@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { HandleContext, RequestHandler } from '../../src/index.ts';
-import { findCaller, type WithCaller } from './caller.ts';
+import type { RequestHandler } from '../../src/index.ts';
+import { bodyFailureOf, isUnreadBody } from './body-failure.ts';
+import { findCaller, findMountedCaller, rememberCaller, type WithCaller } from './caller.ts';
 import { NodeExchange, respond } from './exchange.ts';
 import { locate } from './mount.ts';
 import { parsedBody } from './request-body.ts';
@@ -27,24 +28,6 @@ export interface ExpressRequest extends IncomingMessage {
   body?: unknown;
 }
 
-/** The meanings of the errors of `express.json()` and its relatives, by `type`. */
-const failures: Readonly<Record<string, HandleContext['bodyFailure']>> = {
-  'entity.parse.failed': 'malformed',
-  'request.size.invalid': 'malformed',
-  'entity.too.large': 'too_large',
-  'charset.unsupported': 'unsupported',
-};
-
-/** A parser that does not know how a body is compressed leaves it alone. */
-const isUnread = 'encoding.unsupported';
-
-/** The codes of `node:zlib`'s errors, which the parser passes on without a type. */
-const isOfZlib = /^(?:Z_|ZSTD_|ERR__)/;
-
-function failureOf({ type, code }: { type?: unknown; code?: unknown }): HandleContext['bodyFailure'] {
-  return failures[String(type)] ?? (isOfZlib.test(String(code)) ? 'damaged' : undefined);
-}
-
 /** Error middleware of Express. */
 export type ExpressErrorMiddleware = (
   error: unknown,
@@ -58,19 +41,18 @@ export type ExpressErrorMiddleware = (
  * gatewayErrors(gateway))`. Requests to the gateway whose body the parser refused, such as JSON with a mistake, then
  * get the gateway's error instead of a page of Express. A body whose compression the parser does not know is read by the
  * gateway. All other errors go on.
- * @param options  as of `gatewayMiddleware`
+ * @param options  as of `gatewayMiddleware`; without `caller`, the one of the gateway's middleware with the same prefix
  */
 export function gatewayErrors<Request extends ExpressRequest = ExpressRequest>(
   gateway: RequestHandler,
   options: GatewayMiddlewareOptions<Request> = {},
 ): ExpressErrorMiddleware {
   return (error, req, res, next) => {
-    const given = (error ?? {}) as { type?: unknown; code?: unknown };
-    const bodyFailure = failureOf(given);
+    const bodyFailure = bodyFailureOf(error);
     const place = placeOf(gateway, req, options);
-    const isOurs = bodyFailure !== undefined || (given.type === isUnread && !req.readableDidRead);
+    const isOurs = bodyFailure !== undefined || (isUnreadBody(error) && !req.readableDidRead);
     if (!isOurs || place === undefined || res.headersSent) return next(error);
-    const caller = findCaller(options, req as Request);
+    const caller = findMountedCaller(gateway, options, req as Request);
     void respond(gateway, new NodeExchange(req, res, place.url), { basePath: place.basePath, bodyFailure, caller });
   };
 }
@@ -90,6 +72,7 @@ export function gatewayMiddleware<Request extends ExpressRequest = ExpressReques
   gateway: RequestHandler,
   options: GatewayMiddlewareOptions<Request> = {},
 ): ExpressMiddleware {
+  rememberCaller(gateway, options);
   return (req, res, next) => {
     const place = placeOf(gateway, req, options);
     if (place === undefined) return next();

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { HandleContext, RequestHandler } from '../../src/index.ts';
+import { bodyFailureOf } from './body-failure.ts';
 import { findCaller, type WithCaller } from './caller.ts';
 import { type FastifyReply, type FastifyRequest, respondAs } from './fastify-reply.ts';
 
@@ -37,12 +38,6 @@ export interface FastifyScope {
 /** A plugin of Fastify. */
 export type FastifyPlugin = (scope: FastifyScope, options: object, done: () => void) => void;
 
-/** The meanings of Fastify's errors about a body. */
-const failures: Readonly<Record<string, HandleContext['bodyFailure']>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'too_large',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported',
-};
-
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 
 /**
@@ -68,7 +63,7 @@ export function gatewayPlugin<Request extends FastifyRequest = FastifyRequest>(
       return respondAs(gateway, request, reply, { basePath, bodyFailure, caller: findCaller(options, request) });
     };
     scope.setErrorHandler((error, request, reply) => {
-      const bodyFailure = failures[String((error as { code?: unknown } | null)?.code)];
+      const bodyFailure = bodyFailureOf(error);
       if (bodyFailure === undefined) throw error;
       return handle(request as Request, reply, bodyFailure);
     });

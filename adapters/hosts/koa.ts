@@ -1,11 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from '../../src/index.ts';
-import { findCaller, type WithCaller } from './caller.ts';
+import { bodyFailureOf, isUnreadBody } from './body-failure.ts';
+import { findCaller, findMountedCaller, rememberCaller, type WithCaller } from './caller.ts';
 import { NodeExchange, respond } from './exchange.ts';
 import { findMount, locate } from './mount.ts';
 import { parsedBody } from './request-body.ts';
 
-/** Options of `gatewayMiddleware`. */
+/** Options of `gatewayMiddleware` and `gatewayErrors`. */
 export interface GatewayMiddlewareOptions<Context extends KoaContext = KoaContext> extends WithCaller<Context> {
   /**
    * The path of the gateway below the mount, such as `/v1`; `''` takes all requests. Other requests go to the next
@@ -44,13 +45,10 @@ export function gatewayMiddleware<Context extends KoaContext = KoaContext>(
   gateway: RequestHandler,
   options: GatewayMiddlewareOptions<Context> = {},
 ): KoaMiddleware {
+  rememberCaller(gateway, options);
   return async (context, next) => {
-    const { req, res, url, originalUrl, request } = context;
-    const place = locate(
-      gateway,
-      { mountedAt: findMount(originalUrl, context.path), url, originalUrl },
-      options.prefix,
-    );
+    const { req, res, request } = context;
+    const place = placeOf(gateway, context, options);
     if (place === undefined) {
       await next();
       return;
@@ -60,4 +58,35 @@ export function gatewayMiddleware<Context extends KoaContext = KoaContext>(
     const caller = findCaller(options, context as unknown as Context);
     await respond(gateway, new NodeExchange(req, res, place.url), { basePath: place.basePath, body, caller });
   };
+}
+
+/**
+ * Middleware for a gateway behind a body parser, to be used before the parser: `app.use(gatewayErrors(gateway))`.
+ * Requests to the gateway whose body the parser refused, such as JSON with a mistake, then get the gateway's error
+ * instead of a text. A body whose compression the parser does not know is read by the gateway. All other errors go on.
+ * @param options  as of `gatewayMiddleware`; without `caller`, the one of the gateway's middleware with the same prefix
+ */
+export function gatewayErrors<Context extends KoaContext = KoaContext>(
+  gateway: RequestHandler,
+  options: GatewayMiddlewareOptions<Context> = {},
+): KoaMiddleware {
+  return async (context, next) => {
+    // A mount changes the path while its middleware runs.
+    const place = placeOf(gateway, context, options);
+    try {
+      await next();
+    } catch (error) {
+      const { req, res } = context;
+      const bodyFailure = bodyFailureOf(error);
+      const isOurs = bodyFailure !== undefined || (isUnreadBody(error) && !req.readableDidRead);
+      if (!isOurs || place === undefined || res.headersSent) throw error;
+      context.respond = false;
+      const caller = findMountedCaller(gateway, options, context as unknown as Context);
+      await respond(gateway, new NodeExchange(req, res, place.url), { basePath: place.basePath, bodyFailure, caller });
+    }
+  };
+}
+
+function placeOf(gateway: RequestHandler, { path, url, originalUrl }: KoaContext, { prefix }: { prefix?: string }) {
+  return locate(gateway, { mountedAt: findMount(originalUrl, path), url, originalUrl }, prefix);
 }

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from '../../src/index.ts';
-import { findCaller, type WithCaller } from './caller.ts';
+import { bodyFailureOf, isUnreadBody } from './body-failure.ts';
+import { findCaller, findMountedCaller, rememberCaller, type WithCaller } from './caller.ts';
 import { NodeExchange, respond } from './exchange.ts';
 import { type FastifyReply, type FastifyRequest, respondAs } from './fastify-reply.ts';
 import { findMount, locate } from './mount.ts';
@@ -38,6 +39,7 @@ export function gatewayMiddleware<Request extends NestRequest = NestRequest>(
   gateway: RequestHandler,
   options: GatewayMiddlewareOptions<Request> = {},
 ): NestMiddleware {
+  rememberCaller(gateway, options);
   return (req, res, next) => {
     const { url = '/', originalUrl = url, baseUrl } = req;
     const [path = ''] = url.split('?', 1);
@@ -57,7 +59,7 @@ export function gatewayMiddleware<Request extends NestRequest = NestRequest>(
 /** The request that a controller gets by `@Req()`: that of Express or of Fastify. */
 export type HandlerRequest = NestRequest | FastifyRequest;
 
-/** Options of `gatewayHandler`. */
+/** Options of `gatewayHandler` and `gatewayErrors`. */
 export interface GatewayHandlerOptions<Request extends HandlerRequest = HandlerRequest> extends WithCaller<Request> {
   /** The path of the controller, with the global prefix, without a trailing slash. Default: the gateway's own. */
   basePath?: string;
@@ -75,10 +77,58 @@ export function gatewayHandler<Request extends HandlerRequest = HandlerRequest>(
   gateway: RequestHandler,
   options: GatewayHandlerOptions<Request> = {},
 ): NestHandler {
+  rememberCaller(gateway, { prefix: options.basePath, caller: options.caller });
   return (req, res) => {
     const context = { basePath: options.basePath, caller: findCaller(options, req as Request) };
     if ('raw' in req) return respondAs(gateway, req, res as FastifyReply, context);
     const body = parsedBody(req, req.body);
     return respond(gateway, new NodeExchange(req, res as ServerResponse, req.originalUrl), { ...context, body });
+  };
+}
+
+/** The part of Nest's `ArgumentsHost` that we use. */
+export interface NestArgumentsHost {
+  /** The request and the response of HTTP. */
+  switchToHttp(): {
+    /** The request. */
+    getRequest(): HandlerRequest;
+    /** The response. */
+    getResponse(): ServerResponse | FastifyReply;
+  };
+}
+
+/** Answers an exception. @returns false: it is not of the gateway, and Nest answers it */
+export type NestErrors = (exception: unknown, host: NestArgumentsHost) => boolean;
+
+/**
+ * The answer to exceptions for a gateway behind Nest's body parser, for an exception filter: `catch(exception, host) {
+ * if (!this.answer(exception, host)) super.catch(exception, host); }`. Requests to the gateway whose body the parser
+ * refused, such as JSON with a mistake, then get the gateway's error instead of Nest's.
+ * @param options  as of `gatewayHandler`; without `caller`, the one of the handler with the same `basePath`
+ */
+export function gatewayErrors<Request extends HandlerRequest = HandlerRequest>(
+  gateway: RequestHandler,
+  options: GatewayHandlerOptions<Request> = {},
+): NestErrors {
+  const { basePath = gateway.basePath ?? '/v1', caller: given } = options;
+  return (exception, host) => {
+    // Nest wraps what the parser has thrown.
+    const error = (exception as { cause?: unknown } | null)?.cause ?? exception;
+    const bodyFailure = bodyFailureOf(error);
+    const http = host.switchToHttp();
+    const req = http.getRequest();
+    const response = http.getResponse();
+    const isFastify = 'raw' in response;
+    const raw = 'raw' in req ? req.raw : req;
+    const url = (req as { originalUrl?: string }).originalUrl ?? raw.url ?? '/';
+    const [path = ''] = url.split('?', 1);
+    const isOurs = bodyFailure !== undefined || (isUnreadBody(error) && !raw.readableDidRead);
+    const isBelow = path === basePath || path.startsWith(`${basePath}/`);
+    if (!isOurs || !isBelow || (isFastify ? response.raw : response).headersSent) return false;
+    const mounted = { prefix: options.basePath, ...(given && { caller: given }) };
+    const context = { basePath, bodyFailure, caller: findMountedCaller(gateway, mounted, req as Request) };
+    if (isFastify) void respondAs(gateway, req as FastifyRequest, response, context);
+    else void respond(gateway, new NodeExchange(req as IncomingMessage, response, url), context);
+    return true;
   };
 }

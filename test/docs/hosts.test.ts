@@ -4,14 +4,15 @@ import type { AddressInfo } from 'node:net';
 import type { INestApplication } from '@nestjs/common';
 import type { Express } from 'express';
 import type { FastifyInstance } from 'fastify';
+import type Koa from 'koa';
 import { expect, it } from 'vitest';
 import type { Gateway } from '../../src/gateway.ts';
 import { readAll, receive, send } from '../contract/adapters/client.ts';
 import { examplesOf, writeExample } from './example-files.ts';
 
-const [session = '', parsing = '', continuing = '', upgrading = '', pages = '', plugin = '', nest = '', ...rest] =
+const [session = '', parsing = '', koa = '', continuing = '', upgrading = '', pages = '', plugin = '', ...rest] =
   examplesOf('docs/hosts.md');
-const [stopping = '', probes = '', ...others] = rest;
+const [nest = '', filter = '', stopping = '', probes = '', ...others] = rest;
 const headers = { authorization: 'Bearer sk-change-me-please', origin: 'https://app.example' };
 const chat = JSON.stringify({ model: 'sandbox/echo', messages: [{ role: 'user', content: 'Hi' }] });
 
@@ -52,6 +53,20 @@ it('docs/hosts.md shows how the errors of express.json() become those of the gat
   expect((await ask(createServer(app), chat)).status).toBe(200);
   const { status, text } = await ask(createServer(app), '{');
   expect([status, JSON.parse(text).error.message]).toEqual([400, 'The body is not valid JSON']);
+});
+it('docs/hosts.md shows how the errors of a parser of Koa become those of the gateway', async () => {
+  const { app } = await shown<{ app: Koa }>('koa', koa);
+  app.silent = true;
+  expect((await ask(createServer(app.callback()), chat, { 'content-type': 'application/json' })).status).toBe(200);
+  const { status, text } = await ask(createServer(app.callback()), '{"a":', { 'content-type': 'application/json' });
+  expect([status, JSON.parse(text).error.message]).toEqual([400, 'The body is not valid JSON']);
+});
+it('docs/hosts.md shows how the exceptions of the parser of Nest become errors of the gateway', async () => {
+  const { app } = await shown<{ app: INestApplication }>('nest-filter', filter);
+  await app.init();
+  const { status, text } = await ask(app.getHttpServer(), '{"a":', { 'content-type': 'application/json' });
+  expect([status, JSON.parse(text).error.message]).toEqual([400, 'The body is not valid JSON']);
+  await app.close();
 });
 it('docs/hosts.md shows how a server listens for 100-continue', async () => {
   const { server } = await shown<{ server: Server }>('continuing', continuing);
