@@ -20,6 +20,7 @@ export type {
 } from './call/generation.ts';
 export type {
   Expense,
+  ForeseeContext,
   ForeseenGeneration,
   Generate,
   PlanningContext,

@@ -109,6 +109,16 @@ export interface ForeseenGeneration {
   request: Revised;
 }
 
+/** The facts that `foresee` has. */
+export interface ForeseeContext<Options = unknown> extends PlanningContext<Options> {
+  /**
+   * Counts money that `hold` or `search` of the other hooks would hold: the explanation contains it, and says where no
+   * budget has room for it. Holds nothing, so that there is nothing to settle.
+   * @param nanoUsd  the most it can cost, integer
+   */
+  hold(nanoUsd: number): Promise<Expense>;
+}
+
 /** The facts that a plugin has of the client call it acts on, and the things that it may add to it. */
 export interface PluginContext<Options = unknown> extends PlanningContext<Options> {
   /** Every generation of the call so far, also the failed ones, in the order they began. */
@@ -160,7 +170,7 @@ export interface PluginHooks<Options = unknown> {
    * one is the response to the client, and needs at least one of the others. One alone: the request as the plugin would
    * change it. Absent, or empty: the request is explained as it is.
    */
-  foresee?(request: ChatRequest, context: PlanningContext<Options>): Promise<readonly ForeseenGeneration[]>;
+  foresee?(request: ChatRequest, context: ForeseeContext<Options>): Promise<readonly ForeseenGeneration[]>;
   /** Returns the steps that the response goes through, in this order. Called once for each client call. */
   steps?(context: PluginContext<Options>): readonly ResponseStep[];
 }

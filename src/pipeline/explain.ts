@@ -1,8 +1,8 @@
 import { nextTurn } from '../base/async/next-turn.ts';
-import { type GatewayError, isGatewayError } from '../base/errors.ts';
+import { GatewayError, isGatewayError } from '../base/errors.ts';
 import { type Ask, type Revised, revised, withRequest } from '../call/ask.ts';
 import { type Call, callFor } from '../call/call.ts';
-import type { ForeseenGeneration } from '../call/hooks.ts';
+import type { ForeseeContext, ForeseenGeneration } from '../call/hooks.ts';
 import type { Exclusion, Plan, Target } from '../call/plan.ts';
 import type { SearchRequest } from '../call/search.ts';
 import type { Guardrail, GuardrailPreview, PreviewContext } from '../guardrails/guardrail.ts';
@@ -13,7 +13,7 @@ import { standingOfTarget } from '../routing/plan.ts';
 import type { Standing } from '../routing/rank.ts';
 import type { ChatRequest } from '../schema/chat/chat.ts';
 import type { PipelineStage, RoutingStrategy } from '../schema/chat/envelope.ts';
-import type { Preview } from '../stores/spending/spending.ts';
+import type { Preview, Refusal } from '../stores/spending/spending.ts';
 import { type ActiveHook, activeHooks, strategyOf } from './call/active-hooks.ts';
 import { AskedHook } from './call/asked-hook.ts';
 import { withVariantServed } from './call/plugin-variant.ts';
@@ -52,6 +52,8 @@ export interface Explained {
   refusal: Pick<GatewayError, 'status' | 'message' | 'metadata' | 'retryAfterMs'> | null;
   /** The money that would be held, integer nano-USD; null: nothing is limited. */
   holdNanoUsd: number | null;
+  /** The part of it that plugins would hold for what they pay, integer nano-USD; without limits, that alone. */
+  expensesNanoUsd: number;
   /** The budget windows that would hold the money. */
   windows: readonly (Preview['windows'][number] & { holdNanoUsd: number })[];
   /** All generations, in order, where a plugin names the generations that it would make; null: there is one. */
@@ -90,27 +92,36 @@ export async function explain(deps: PipelineDeps, call: Call): Promise<Explained
   if (refusal !== null) return { ...nothing, request: call.ask.request, defaultModel: null, refusal, stages, strategy };
   let asked = ask === call.ask ? call : callFor(call, ask);
   let several: readonly ForeseenGeneration[] | null = null;
+  const foreseen: Foreseen = { stages, expensesNanoUsd: 0 };
   try {
     for (const one of active) {
       const served = await withVariantServed(deps, asked, one, asked.ask);
       if (served === null) continue;
       const { hook } = served;
       if (served.ask !== asked.ask) asked = callFor(asked, served.ask);
-      const foreseen = await foreseenBy(hook, deps, asked, stages);
+      const generations = await foreseenBy(hook, deps, asked, foreseen);
       // The plugins after this one act on each of the generations, and show their stages once.
-      if (foreseen.length > 1) several ??= foreseen;
-      const [only] = foreseen;
+      if (generations.length > 1) several ??= generations;
+      const [only] = generations;
       if (only !== undefined && several === null) asked = callFor(asked, revised(asked.ask, only.request));
     }
   } catch (error) {
     return { ...withStages(stages, refusedBy(error, call.ask.request, null)), strategy };
   }
-  const explained = await (several === null ? explainOne(deps, asked) : explainSeveral(deps, asked, several));
+  const explained = await (several === null
+    ? explainOne(deps, asked, foreseen.expensesNanoUsd)
+    : explainSeveral(deps, asked, several, foreseen.expensesNanoUsd));
   return { ...withStages(stages, explained), strategy };
 }
 
 function withStages(stages: readonly PipelineStage[], explained: Explained): Explained {
   return { ...explained, stages: [...stages, ...explained.stages] };
+}
+
+/** The things that plugins tell beside their generations. */
+interface Foreseen {
+  readonly stages: PipelineStage[];
+  expensesNanoUsd: number;
 }
 
 /** Returns the effect of guardrails on a request, one after the other, up to the first that refuses it. */
@@ -138,12 +149,15 @@ async function foreseenBy(
   hook: ActiveHook,
   deps: PipelineDeps,
   call: Call,
-  stages: PipelineStage[],
+  told: Foreseen,
 ): Promise<readonly ForeseenGeneration[]> {
   const { id, hooks, options, isAsked } = hook;
-  if (hooks.foresee === undefined) return [];
+  if (hooks.foresee === undefined) {
+    if (!hook.isGuardrail || (hooks as Guardrail).preview === undefined) told.stages.push(untold(hook));
+    return [];
+  }
   const asked = new AskedHook(deps, call, hook, 'foresee');
-  const context = {
+  const context: ForeseeContext = {
     options,
     isAsked,
     call,
@@ -152,26 +166,50 @@ async function foreseenBy(
     priceOfSearch: (request: SearchRequest) => priceOfSearch(request, { engines: deps.searchEngines, plugin: id }),
     checkOperatorServices: (service: string) => checkOperatorServices(deps, call, service),
     checkServerTools: (one: Pick<ChatRequest, 'tools'>) => checkServerTools(deps, call, one),
-    addStage: (stage: PipelineStage) => void stages.push(stage),
+    addStage: (stage: PipelineStage) => void told.stages.push(stage),
+    async hold(nanoUsd: number) {
+      if (!Number.isSafeInteger(nanoUsd) || nanoUsd < 0)
+        throw new GatewayError('internal', 'hold: expected an integer of nano-USD, 0 or more');
+      if (!asked.isGivenUp) told.expensesNanoUsd += nanoUsd;
+      return { settle: () => undefined };
+    },
     signal: asked.signal,
   };
   try {
     return (await asked.inTime(() => hooks.foresee?.(call.ask.request, context))) ?? [];
   } catch (error) {
-    stages.push(asked.skipAfter(error));
+    told.stages.push(asked.skipAfter(error));
     return [];
   }
+}
+
+/** The stage of a plugin or guardrail of the host app that tells nothing beforehand. */
+function untold({ id, hooks, isGuardrail }: ActiveHook): PipelineStage {
+  const { before, prepare, wrap, steps } = hooks;
+  const ofRequest = before ?? prepare;
+  const what = wrap ? 'call' : ofRequest && steps ? 'request and the response' : ofRequest ? 'request' : 'response';
+  return {
+    type: isGuardrail ? 'guardrail' : 'plugin',
+    name: isGuardrail ? ((hooks as Guardrail).name ?? id) : id,
+    summary: `acts on the ${what}; how is not known beforehand`,
+    data: { foreseen: false },
+  };
 }
 
 async function explainSeveral(
   deps: PipelineDeps,
   call: Call,
   foreseen: readonly ForeseenGeneration[],
+  expensesNanoUsd: number,
 ): Promise<Explained> {
   const generations: ExplainedGeneration[] = [];
-  for (const { purpose, request } of foreseen)
-    generations.push({ purpose, explained: await explainOne(deps, callFor(call, revised(call.ask, request))) });
-  return together(generations) ?? explainOne(deps, call);
+  for (const [at, { purpose, request }] of foreseen.entries()) {
+    // The plugin pays once.
+    const expenses = at === foreseen.length - 1 ? expensesNanoUsd : 0;
+    const explained = await explainOne(deps, callFor(call, revised(call.ask, request)), expenses);
+    generations.push({ purpose, explained });
+  }
+  return together(generations) ?? explainOne(deps, call, expensesNanoUsd);
 }
 
 /**
@@ -194,12 +232,13 @@ function together(generations: readonly ExplainedGeneration[]): Explained | null
     ...last,
     refusal: last.refusal ?? othersRefusal,
     holdNanoUsd: isLimited ? all.reduce((sum, { holdNanoUsd }) => sum + (holdNanoUsd ?? 0), 0) : null,
+    expensesNanoUsd: all.reduce((sum, { expensesNanoUsd }) => sum + expensesNanoUsd, 0),
     windows: [...windows.values()],
     generations,
   };
 }
 
-async function explainOne(deps: PipelineDeps, asked: Call): Promise<Explained> {
+async function explainOne(deps: PipelineDeps, asked: Call, expensesNanoUsd: number): Promise<Explained> {
   const { request } = asked.ask;
   const offer = offersServerTools(request) ? offerServerTools(request, deps.serverTools) : null;
   if (offer !== null) await checkOffered(deps, asked, offer);
@@ -214,9 +253,10 @@ async function explainOne(deps: PipelineDeps, asked: Call): Promise<Explained> {
     return refusedBy(error, call.ask.request, defaultModel);
   }
   if (call.isLong) await nextTurn();
-  if (isLimited(call, gathered.budgets)) return within(deps, call, plan, gathered);
+  if (isLimited(call, gathered.budgets)) return within(deps, call, plan, gathered, expensesNanoUsd);
   return {
     ...nothing,
+    expensesNanoUsd,
     request: call.ask.request,
     defaultModel,
     plan,
@@ -255,21 +295,28 @@ const nothing = {
   excluded: [],
   refusal: null,
   holdNanoUsd: null,
+  expensesNanoUsd: 0,
   windows: [],
   generations: null,
   strategy: null,
   stages: [],
 };
 
-async function within(deps: GenerateDeps, call: Call, plan: Plan, gathered: Gathered): Promise<Explained> {
+async function within(
+  deps: GenerateDeps,
+  call: Call,
+  plan: Plan,
+  gathered: Gathered,
+  expensesNanoUsd: number,
+): Promise<Explained> {
   const budgetScopes = budgetScopesOf(deps, call, plan.targets, gathered.budgets);
   const { defaultModel } = gathered;
   const found = await Promise.all(budgetScopes.map(({ scope }) => deps.spending.preview(scope)));
   const previews = new Map(budgetScopes.map((budgetScope, at) => [budgetScope, found[at] as Preview]));
   const look = async (amounts: readonly ScopeAmount[]): Promise<HeldOrNot<readonly ScopeAmount[]>> => {
     for (const { budgetScope, nanoUsd } of amounts) {
-      const refusal = previews.get(budgetScope)?.refusalOf(nanoUsd);
-      if (refusal) return { budgetScope, refusal };
+      const refusal = previews.get(budgetScope)?.refusalOf(nanoUsd + expensesNanoUsd);
+      if (refusal) return { budgetScope, refusal: withoutExpenses(refusal, expensesNanoUsd) };
     }
     return { held: amounts };
   };
@@ -283,8 +330,9 @@ async function within(deps: GenerateDeps, call: Call, plan: Plan, gathered: Gath
       defaultModel,
       targets: explainTargets(deps, call, afforded.plan, gathered),
       excluded,
-      holdNanoUsd: Math.max(...afforded.held.map(({ nanoUsd }) => nanoUsd)),
-      windows: standing(previews, amountsFor(budgetScopes, targets)),
+      holdNanoUsd: Math.max(...afforded.held.map(({ nanoUsd }) => nanoUsd)) + expensesNanoUsd,
+      expensesNanoUsd,
+      windows: standing(previews, amountsFor(budgetScopes, targets), expensesNanoUsd),
       stages: routed(deps, call.ask.request, afforded.plan),
     };
   } catch (error) {
@@ -296,9 +344,18 @@ async function within(deps: GenerateDeps, call: Call, plan: Plan, gathered: Gath
       defaultModel,
       excluded: withTargets(plan, []).excluded,
       refusal: { status, message, metadata, retryAfterMs },
-      windows: standing(previews, amountsFor(budgetScopes, [])),
+      windows: standing(previews, amountsFor(budgetScopes, []), 0),
     };
   }
+}
+
+/** Leaves the rest of the money to the generation: plugins pay first. */
+function withoutExpenses(refusal: Refusal, expensesNanoUsd: number): Refusal {
+  return {
+    error: refusal.error,
+    errorFor: (nanoUsd, fittingMaxTokens) => refusal.errorFor(nanoUsd + expensesNanoUsd, fittingMaxTokens),
+    availableNanoUsd: refusal.availableNanoUsd - expensesNanoUsd,
+  };
 }
 
 /** true: a limit stands in the way of a request, because its cost is not known. */
@@ -322,8 +379,12 @@ function explainTargets(deps: GenerateDeps, { ask }: Call, { targets }: Plan, ga
   });
 }
 
-function standing(previews: ReadonlyMap<BudgetScope, Preview>, amounts: readonly ScopeAmount[]) {
+function standing(
+  previews: ReadonlyMap<BudgetScope, Preview>,
+  amounts: readonly ScopeAmount[],
+  expensesNanoUsd: number,
+) {
   return amounts.flatMap(({ budgetScope, nanoUsd }) =>
-    (previews.get(budgetScope)?.windows ?? []).map((window) => ({ ...window, holdNanoUsd: nanoUsd })),
+    (previews.get(budgetScope)?.windows ?? []).map((window) => ({ ...window, holdNanoUsd: nanoUsd + expensesNanoUsd })),
   );
 }

@@ -65,9 +65,11 @@ export function web(options: WebOptions = {}): Plugin {
       if (context.options.engine === 'native') return [{ purpose, request: await natively(request, context) }];
       if (!(await maySearch(context))) return [];
       const search = searchOf(request, settings, context);
-      const costUsd = nanoToUsd(context.priceOfSearch(search));
+      const nanoUsd = context.priceOfSearch(search);
+      const costUsd = nanoToUsd(nanoUsd);
       context.addStage({ ...stageOf('one search', { engine: search.engine ?? null }), cost_usd: costUsd });
       if (search.query === '') return [];
+      await context.hold(nanoUsd);
       return [{ purpose, request: withResults(request, promptOf(settings, context, 0), longestResults(search)) }];
     },
   });

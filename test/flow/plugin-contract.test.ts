@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { PluginContext } from '../../src/call/hooks.ts';
+import { defineGuardrail } from '../../src/guardrails/guardrail.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { moderation } from '../../src/plugins/moderation/index.ts';
 import { definePlugin, type Plugin } from '../../src/plugins/plugin.ts';
@@ -102,6 +103,85 @@ describe('actsOn of a plugin of the host app', () => {
       strategy: 'auto',
       candidates: [{ model: 'acme/other' }],
     });
+  });
+});
+
+describe('an explanation', () => {
+  const paying = (nanoUsd: number) =>
+    definePlugin({
+      id: 'paying',
+      isDefault: true,
+      async before(request, { hold }) {
+        (await hold(nanoUsd)).settle(nanoUsd);
+        return request;
+      },
+      async foresee(_request, { hold, addStage }) {
+        (await hold(nanoUsd)).settle(0);
+        addStage({ type: 'plugin', name: 'paying', summary: 'one look-up', cost_usd: nanoUsd / 1e9 });
+        return [];
+      },
+    });
+  const explained = async (test: ReturnType<typeof gatewayWith>, body: object = ask) =>
+    (await test.call('POST', '/chat/completions/explain', body)).json.data;
+  const limited = async (plugin: Plugin, limit_usd: number) => {
+    const test = gatewayWith([plugin]);
+    await test.call('PUT', '/workspaces/default/budgets/daily', { limit_usd });
+    return test;
+  };
+
+  it('counts what a plugin of the host app would hold, in the hold, in each window and by itself', async () => {
+    const test = await limited(paying(5_000_000), 1);
+    const without = await explained(await limited(paying(0), 1));
+    const found = await explained(test);
+    expect(without).not.toHaveProperty('expenses_usd');
+    expect(found).toMatchObject({
+      expenses_usd: 0.005,
+      pipeline: [{ type: 'plugin', name: 'paying', summary: 'one look-up', cost_usd: 0.005 }],
+      error: null,
+    });
+    expect(found.hold_usd).toBeCloseTo(without.hold_usd + 0.005, 12);
+    expect(found.budgets[0].hold_usd).toBeCloseTo(found.hold_usd, 12);
+    expect(found.budgets[0].held_usd).toBe(0);
+    // Nothing was held, and the call costs no more than was told.
+    await test.post(ask);
+    expect(test.records[0]?.costNanoUsd).toBeLessThanOrEqual(found.hold_usd * 1e9);
+  });
+  it('refuses what the call would be refused for: no room beside the expense', async () => {
+    for (const [nanoUsd, limitUsd] of [
+      [5_000_000, 0.004],
+      [3_999_999, 0.004],
+      [3_500_000, 0.004],
+      [1_000_000, 0.004],
+    ] as const) {
+      const test = await limited(paying(nanoUsd), limitUsd);
+      const found = await explained(test);
+      const { status } = await test.post(ask);
+      expect([nanoUsd, found.error?.code ?? 200]).toEqual([nanoUsd, status]);
+    }
+  });
+  it('shows the plugins and guardrails of the host app that tell nothing beforehand', async () => {
+    const silent = definePlugin({ id: 'silent', isDefault: true, before: (request) => request, steps: () => [] });
+    const guard = defineGuardrail({ id: 'guard', name: 'Our guard', steps: () => [] });
+    const test = gatewayWith([silent], { guardrails: [guard] });
+    expect((await explained(test)).pipeline).toEqual([
+      {
+        type: 'guardrail',
+        name: 'Our guard',
+        summary: 'acts on the response; how is not known beforehand',
+        data: { foreseen: false },
+      },
+      {
+        type: 'plugin',
+        name: 'silent',
+        summary: 'acts on the request and the response; how is not known beforehand',
+        data: { foreseen: false },
+      },
+    ]);
+  });
+  it('refuses an amount that is none', async () => {
+    const test = gatewayWith([paying(0.5)]);
+    const { status, json } = await test.call('POST', '/chat/completions/explain', ask);
+    expect([status, json.error.message]).toEqual([500, 'hold: expected an integer of nano-USD, 0 or more']);
   });
 });
 

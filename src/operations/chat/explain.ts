@@ -79,7 +79,7 @@ async function explained(deps: PipelineDeps, call: Call): Promise<OperationReply
 }
 
 function show(deps: PipelineDeps, explained: Explained): Explanation {
-  const { request, plan, refusal, holdNanoUsd, defaultModel, generations, stages } = explained;
+  const { request, plan, refusal, holdNanoUsd, expensesNanoUsd, defaultModel, generations, stages } = explained;
   const slugs = namedSlugs(request, defaultModel);
   return {
     requested: plan?.requested ?? cleanName(slugs[0] ?? ''),
@@ -92,6 +92,7 @@ function show(deps: PipelineDeps, explained: Explained): Explanation {
     ...(generations === null ? {} : showGenerations(generations)),
     ...(stages.length === 0 ? {} : { pipeline: [...stages] }),
     hold_usd: holdNanoUsd === null ? null : nanoToUsd(holdNanoUsd),
+    ...(expensesNanoUsd === 0 ? {} : { expenses_usd: nanoToUsd(expensesNanoUsd) }),
     budgets: explained.windows.map((window) => ({
       scope: scopeOf(window),
       interval: window.interval,

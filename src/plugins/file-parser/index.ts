@@ -120,16 +120,17 @@ export function fileParser(options: FileParserOptions = {}): Plugin {
       context.addStage(stageOf(engine, parsed, summaryOf(parsed)));
       return withTexts(request, context.native, pdfs, parsed);
     },
-    async foresee(request, { options: { pdf }, addStage, checkOperatorServices }) {
+    async foresee(request, { options: { pdf }, addStage, checkOperatorServices, hold }) {
       const pdfs = pdfsIn(request.messages);
       if (pdfs.length === 0) return [];
       const engine = pdf?.engine ?? null;
       if (engine !== 'native') checkCount(pdfs, settings);
       if (engine === 'mistral-ocr') await checkOperatorServices('OCR service');
       const pages = engine === 'mistral-ocr' ? pdfs.length * settings.maxPages : 0;
-      const costUsd = nanoToUsd(pages === 0 ? 0 : pages * ocrOf(settings).nanoUsdPerPage);
+      const nanoUsd = pages === 0 ? 0 : pages * ocrOf(settings).nanoUsdPerPage;
+      await hold(nanoUsd);
       const summary = engine === 'native' ? 'the model gets the files' : `${pdfs.length} PDFs are read`;
-      addStage({ type: 'plugin', name: 'file-parser', summary, data: { engine }, cost_usd: costUsd });
+      addStage({ type: 'plugin', name: 'file-parser', summary, data: { engine }, cost_usd: nanoToUsd(nanoUsd) });
       return [];
     },
   });

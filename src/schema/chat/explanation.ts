@@ -127,8 +127,10 @@ export const explanationSchema = lazily(() =>
      * beforehand.
      */
     pipeline: z.array(pipelineStageSchema()).optional(),
-    /** The hold for the request, for all generations together; null: no budget applies. */
+    /** The hold for the request, for all generations and `expenses_usd` together; null: no budget applies. */
     hold_usd: usd().nullable(),
+    /** The most that plugins would pay for something else than a generation, such as a search; absent: nothing. */
+    expenses_usd: usd().optional(),
     /** Budgets that limit the request. */
     budgets: z.array(explainedBudgetSchema()),
   }),
