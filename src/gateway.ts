@@ -236,8 +236,10 @@ export function createGateway(options: GatewayOptions): Gateway {
     reportAuthFailure: (provider, reason) =>
       writeLog(logger, 'warn', { provider, reason }, 'The auth of a provider failed'),
     reportRefusedKey: (refused) => writeLog(logger, 'warn', refused, 'provider refused the key'),
-    reportPluginFailure: (plugin, hook, error) =>
-      writeLog(logger, 'warn', { plugin, hook, error }, 'A plugin failed and was skipped'),
+    reportPluginFailure: ({ id, isGuardrail }, hook, error) =>
+      isGuardrail
+        ? tell(() => logger?.error({ guardrail: id, hook, error }, 'A guardrail failed: unchecked content passed'))
+        : writeLog(logger, 'warn', { plugin: id, hook, error }, 'A plugin failed and was skipped'),
     reportUnexpected: (error) =>
       tell(() => logger?.error({ error: causeOf(error), ...error.metadata }, 'unexpected error')),
     exchanges: openExchanges(),
@@ -270,6 +272,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     searchEngines: asOptions(() => searchEnginesOf(resolved.searchEngines)),
     guardrails: [...guardrails, ...resolved.guardrails],
   };
+  for (const guardrail of pipeline.guardrails) tell(() => guardrail.load?.());
   const audit = {
     auditLog: stores.auditLog,
     clock,

@@ -173,4 +173,9 @@ export interface PluginHooks<Options = unknown> {
   foresee?(request: ChatRequest, context: ForeseeContext<Options>): Promise<readonly ForeseenGeneration[]>;
   /** Returns the steps that the response goes through, in this order. Called once for each client call. */
   steps?(context: PluginContext<Options>): readonly ResponseStep[];
+  /**
+   * Returns the steps behind all others, and behind everything that keeps or traces the response: what they put into it,
+   * such as texts that `before` has replaced, reaches the client alone.
+   */
+  restore?(context: PluginContext<Options>): readonly ResponseStep[];
 }

@@ -1,9 +1,10 @@
+import * as z from 'zod';
 import { GatewayError } from '../base/errors.ts';
 import { lazily } from '../base/lazily.ts';
 import type { Issue } from '../base/refusal.ts';
 import type { Revision } from '../call/ask.ts';
 import type { Caller } from '../call/call.ts';
-import { hookShape, missingHook } from '../call/hook-shape.ts';
+import { type HookMode, hookModes, hookShape, idleMode, missingHook } from '../call/hook-shape.ts';
 import type { PluginContext, PluginHooks } from '../call/hooks.ts';
 import type { ChatRequest } from '../schema/chat/chat.ts';
 import type { PipelineStage } from '../schema/chat/envelope.ts';
@@ -19,6 +20,23 @@ export interface Guardrail extends PluginHooks {
   appliesTo?(caller: Caller): boolean;
   /** The name of its stages. Default: the id. */
   name?: string | undefined;
+  /**
+   * The time at which `before` runs. `before`: the model is asked after it. `parallel`: the model is asked at the same
+   * time, and the response waits for it. A refusal then stops the model, whose work so far is paid for; a `before` that
+   * changes the request fails the call. Default `before`.
+   */
+  mode?: HookMode | undefined;
+  /**
+   * The effect on the call when a hook throws an error that is no GatewayError, or takes longer than
+   * `timeouts.pluginMs`. `fail`: the call fails, with 500 or 504. `pass-unchecked`: what the guardrail should have
+   * checked passes without a check; a stage and an error in the log say so. Default `fail`.
+   */
+  onError?: 'fail' | 'pass-unchecked' | undefined;
+  /**
+   * Loads what the guardrail needs, such as an engine. Called once, when the gateway is made; the first request does not
+   * wait for it, and an error is left for that request to find.
+   */
+  load?(): unknown;
   /**
    * Tells whether a provider's own words, such as those of an error, contain text that the client must not read. Such
    * words are left out. Absent: they never do.
@@ -44,6 +62,9 @@ const shape = lazily(() => ({
   id: field.id(),
   name: field.text().optional(),
   scope: field.text().optional(),
+  mode: z.enum(hookModes).optional(),
+  onError: z.enum(['fail', 'pass-unchecked']).optional(),
+  load: field.fn().optional(),
   appliesTo: field.fn().optional(),
   withholds: field.fn().optional(),
   preview: field.fn().optional(),
@@ -52,7 +73,7 @@ const shape = lazily(() => ({
 /** Finds the mistakes in a guardrail. */
 export function guardrailIssues(given: unknown): Issue[] {
   const issues = hostObjectIssues(given, shape());
-  return issues.length > 0 ? issues : missingHook(given as object);
+  return issues.length > 0 ? issues : [...missingHook(given as object), ...idleMode(given as Guardrail)];
 }
 
 /**

@@ -25,6 +25,7 @@ import {
 } from './text/patterns.ts';
 import { RequestTexts } from './text/request.ts';
 import { responseStep } from './text/response.ts';
+import { RestoredFindings, TakenTexts } from './text/restoring.ts';
 import { Texts } from './text/texts.ts';
 
 /** The options of `textGuardrail`. */
@@ -95,8 +96,9 @@ export function textGuardrail(options: TextGuardrailOptions): Guardrail {
       return made;
     });
   };
-  /** By call: the texts that were checked before. */
-  const screened = new WeakMap<Call, RequestTexts>();
+  /** By call: the texts that were checked before, and those that were taken out. */
+  const screened = new WeakMap<Call, { seen: RequestTexts; taken: TakenTexts }>();
+  const restores = patterns.some(({ restore }) => restore === true);
   const { name = id, scope = textGuardrailDefaults.scope } = options;
 
   function stagesOf(findings: Findings): PipelineStage[] {
@@ -128,12 +130,12 @@ export function textGuardrail(options: TextGuardrailOptions): Guardrail {
     request: ChatRequest,
     native: Native | null,
     input: SplitPatterns,
-    seen: RequestTexts,
+    { seen, taken }: { seen: RequestTexts; taken: TakenTexts },
     pace: Pace,
     context: Stages,
   ) {
     const findings = new Findings('input');
-    const texts = new Texts(input, findings, pace, limit);
+    const texts = new Texts(restores ? taken.taking(input) : input, findings, pace, limit);
     return andThen(done(seen.screen(request, native, texts), pace, context, 'input'), (left) => {
       for (const stage of stagesOf(findings)) context.addStage(stage);
       if (findings.blocked.length > 0) throw blockedBy(guardrail, findings.blocked, context, 'input', findings.places);
@@ -165,16 +167,16 @@ export function textGuardrail(options: TextGuardrailOptions): Guardrail {
       clock = context.clock;
       const { input } = await ready(context);
       if (input.acting.length === 0 && input.flagging.length === 0) return request;
-      const seen = new RequestTexts();
-      const left = await screen(request, context.native, input, seen, paceOf(context), context);
-      screened.set(context.call, seen);
+      const known = { seen: new RequestTexts(), taken: new TakenTexts() };
+      const left = await screen(request, context.native, input, known, paceOf(context), context);
+      screened.set(context.call, known);
       return left;
     },
     /** Checks the texts that plugins and server tools have added since. */
     prepare(request, _target, context) {
-      const seen = screened.get(context.call);
-      if (seen === undefined || compiled === null) return request;
-      return screen(request, context.native, compiled.input, seen, paceOf(context), context);
+      const known = screened.get(context.call);
+      if (known === undefined || compiled === null) return request;
+      return screen(request, context.native, compiled.input, known, paceOf(context), context);
     },
     steps(context) {
       if (compiled === null) throw new Error(`The guardrail ${id} is not ready`);
@@ -198,6 +200,31 @@ export function textGuardrail(options: TextGuardrailOptions): Guardrail {
         }),
       ];
     },
+    ...(restores && {
+      restore(context: PluginContext) {
+        const taken = screened.get(context.call)?.taken;
+        if (taken === undefined || taken.isEmpty) return [];
+        const { request, native } = context.call.ask;
+        const pace = paceOf(context);
+        return [
+          responseStep({
+            patterns: taken.restoring(),
+            findings: new RestoredFindings('output'),
+            hasItems: native !== null,
+            expectsJson: request.response_format !== undefined && request.response_format?.type !== 'text',
+            skipsThoughts: true,
+            pausing: pace,
+            run: (work) => done(work, pace, context, 'output'),
+            blocked: () => new Error('A placeholder blocks nothing'),
+            ended: () => undefined,
+          }),
+        ];
+      },
+    }),
+    ...(patterns.some(({ regex }) => regex !== undefined) && {
+      // An error shows at the first request.
+      load: () => Promise.resolve(compile()).then(() => undefined),
+    }),
     withholds(words) {
       const acting = compiled?.output.acting ?? [];
       if (acting.length === 0 || clock === null) return false;
@@ -215,7 +242,8 @@ export function textGuardrail(options: TextGuardrailOptions): Guardrail {
       const context = { addStage: (stage: PipelineStage) => void stages.push(stage), signal: call.signal };
       try {
         const { input } = await ready(context);
-        const left = await screen(request, native, input, new RequestTexts(), newPace(clock, call), context);
+        const known = { seen: new RequestTexts(), taken: new TakenTexts() };
+        const left = await screen(request, native, input, known, newPace(clock, call), context);
         return { ...left, stages, refusal: null };
       } catch (error) {
         if (!isGatewayError(error) || error.kind !== 'guardrail_blocked') throw error;

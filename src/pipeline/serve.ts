@@ -45,7 +45,7 @@ export async function serve(deps: PipelineDeps, call: Call): Promise<OperationRe
     const screened = screen(run);
     const ask = screened instanceof Promise ? await screened : screened;
     run.watch.noteAsked(ask.request);
-    const responding = respond(run, ask);
+    const responding = run.judged(respond(run, ask));
     const reply =
       call.ask.request.stream === true
         ? await stream(run, ask, responding)

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { lazily } from '../base/lazily.ts';
 import type { Issue } from '../base/refusal.ts';
 import type { Caller } from '../call/call.ts';
-import { hookShape } from '../call/hook-shape.ts';
+import { type HookMode, hookModes, hookShape, idleMode } from '../call/hook-shape.ts';
 import type { PluginHooks } from '../call/hooks.ts';
 import type { Shortener } from '../call/shortener.ts';
 import type { ChatRequest } from '../schema/chat/chat.ts';
@@ -46,6 +46,11 @@ export interface Plugin<Options = unknown> extends PluginHooks<Options> {
    * there, where that is possible. Default `fail`.
    */
   onError?: 'fail' | 'skip' | undefined;
+  /**
+   * The time at which `before` runs. `before`: the model is asked after it. `parallel`: the model is asked at the same
+   * time, and the response waits for it. A `before` that changes the request then fails the call. Default `before`.
+   */
+  mode?: HookMode | undefined;
   /** true: content that the plugin could not check must not pass. `onError: 'skip'` is then refused. */
   failsClosed?: boolean | undefined;
   /** Makes prompts fit the context of an endpoint. If several plugins have one, the first is asked. */
@@ -69,6 +74,7 @@ const shape = lazily(() => ({
   strategy: z.enum(routingStrategies).optional(),
   variant: field.text().optional(),
   onError: z.enum(['fail', 'skip']).optional(),
+  mode: z.enum(hookModes).optional(),
   failsClosed: field.flag().optional(),
   shortener: field.object().optional(),
 }));
@@ -77,6 +83,8 @@ const shape = lazily(() => ({
 export function pluginIssues(given: unknown): Issue[] {
   const issues = hostObjectIssues(given, shape());
   if (issues.length > 0) return issues;
+  const idle = idleMode(given as Plugin);
+  if (idle.length > 0) return idle;
   const { onError, failsClosed } = given as Plugin;
   if (onError === 'skip' && failsClosed === true)
     return [{ path: 'onError', message: 'expected "fail": what could not be checked must not pass' }];

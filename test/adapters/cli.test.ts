@@ -132,7 +132,7 @@ describe('model-gateway serve', () => {
     [['budgets', 'set', 'hourly', '1'], 'Expected daily, weekly, monthly, lifetime after set, not "hourly"'],
     [['budgets', 'set', 'daily'], 'Expected an amount in USD: model-gateway budgets set daily 5'],
     [['budgets', 'raise'], 'Expected set or delete after budgets, not "raise"'],
-    [['usage', '--by', 'mood'], 'Expected some of day, model, provider, key, workspace for by, not "mood"'],
+    [['usage', '--by', 'mood'], 'Expected some of day, model, provider, key, workspace, user, tag for by, not "mood"'],
     [['usage', '--from', 'lately'], 'Expected a day such as 2026-01-31 for from, not "lately"'],
     [['explain'], 'Expected a message: model-gateway explain'],
     [['serve', '--port', 'http'], 'Expected a whole number from 0 to 65535 for port, not "http"'],

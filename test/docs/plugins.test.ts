@@ -24,6 +24,7 @@ const [
   native = '',
   paying = '',
   blocking = '',
+  classifying = '',
   serving = '',
   logging = '',
   ...others
@@ -218,6 +219,12 @@ describe('docs/plugins.md', () => {
     ]);
   });
 
+  it('asks a classifier beside the model, and refuses what it finds', async () => {
+    const { gateway } = await shown('classify', classifying);
+    expect((await chat(gateway)).status).toBe(200);
+    const refused = await chat(gateway, { messages: [{ role: 'user', content: 'What is bluebird?' }] });
+    expect([refused.status, (await refused.json()).error.metadata.patterns]).toEqual([403, ['classified']]);
+  });
   it('has a row for every hook, every member of the context and every field of a plugin', () => {
     const named = (column: string) =>
       tableRows(doc)
@@ -234,6 +241,7 @@ describe('docs/plugins.md', () => {
       'strategy',
       'variant',
       'onError',
+      'mode',
       'failsClosed',
       'shortener',
     ];

@@ -29,6 +29,8 @@ export interface PartTools {
   readonly hasItems: boolean;
   /** true: the request asks for JSON as the content. */
   readonly expectsJson: boolean;
+  /** true: thoughts and sound go on as they are. */
+  readonly skipsThoughts: boolean;
 }
 
 type Audio = NonNullable<ChunkDelta['audio']>;
@@ -69,6 +71,14 @@ export class OutputPart {
     for (const key of Object.getOwnPropertySymbols(others)) (left as never)[key] = (others as never)[key];
     if (role !== undefined) left.role = role;
     for (const key of Object.keys(others)) yield* this.#pushField(key, others[key], left);
+    if (this.#tools.skipsThoughts) {
+      if (reasoning !== undefined) left.reasoning = reasoning;
+      if (details !== undefined) left.reasoning_details = details;
+      if (calls !== undefined) yield* this.#call(calls, left);
+      else if (this.#heads.areOpen) yield* this.#announce(left);
+      if (audio !== undefined) left.audio = audio;
+      return left;
+    }
     // A client that speaks Responses would show both as thoughts.
     const isTwice = this.#tools.hasItems && details?.some(saysSomething) === true;
     if (reasoning !== undefined && !isTwice) yield* this.#pushField('reasoning', reasoning, left);

@@ -7,7 +7,7 @@ import type { ScannedPattern } from './scanner.ts';
 /**
  * The action where a pattern is found.
  * - `block`: the request or the response is refused (403)
- * - `redact`: `[REDACTED:name]` replaces the match
+ * - `redact`: `[REDACTED:name]` replaces the match; with `restore`, `[REDACTED:name#1]` and so on
  * - `flag`: only `service_metadata.pipeline` and the record tell of it
  */
 export type GuardrailAction = 'block' | 'redact' | 'flag';
@@ -27,6 +27,11 @@ export interface TextPattern {
   name?: string;
   /** The action where the pattern is found. */
   action: GuardrailAction;
+  /**
+   * For `redact`, true: each text that is taken out of the request has a placeholder of its own, and the client gets
+   * the text again where the model writes the placeholder. Default false.
+   */
+  restore?: boolean;
   /** The side to search. Default `both`. */
   on?: 'input' | 'output' | 'both';
   /** For `literal` and `regex`, true: upper and lower case are the same. Default false. */
@@ -41,6 +46,8 @@ export interface TextPattern {
 /** A compiled pattern. */
 export interface CompiledPattern extends ScannedPattern {
   readonly action: GuardrailAction;
+  /** true: what is taken out of a request is put into the response again. */
+  readonly restores?: boolean;
   /** For an expression: the most steps of one window. */
   readonly steps: number;
 }
@@ -91,7 +98,7 @@ function faultsOf(pattern: TextPattern, at: string): Issue[] {
   const expect = (isRight: boolean, path: string, message: string) => {
     if (!isRight) issues.push({ path: path === '' ? at : `${at}.${path}`, message });
   };
-  const { builtin, literal, regex, name, action, on, maxLength } = pattern;
+  const { builtin, literal, regex, name, action, on, restore, maxLength } = pattern;
   const given = [builtin, literal, regex].filter((one) => one !== undefined);
   expect(given.length === 1, '', 'expected exactly one of builtin, literal and regex');
   if (builtin !== undefined)
@@ -118,6 +125,13 @@ function faultsOf(pattern: TextPattern, at: string): Issue[] {
   );
   expect(actions.includes(action), 'action', 'expected block, redact or flag');
   expect(places.includes(on), 'on', 'expected input, output or both');
+  expect(restore === undefined || typeof restore === 'boolean', 'restore', 'expected true or false');
+  expect(restore !== true || action === 'redact', 'restore', 'expected the action redact beside it');
+  expect(
+    restore !== true || on !== 'output',
+    'restore',
+    'expected to search the input, where there is something to restore',
+  );
   expect(
     maxLength === undefined || (Number.isInteger(maxLength) && maxLength >= 1 && maxLength <= patternLimits.maxLength),
     'maxLength',
@@ -164,12 +178,14 @@ function compileOne(pattern: TextPattern, index: number, maxSteps: number): Comp
     ignoreCase = false,
     maxLength = patternLimits.defaultMaxLength,
     action,
+    restore = false,
   } = pattern;
   const name = pattern.name ?? builtin ?? '';
-  if (builtin !== undefined) return { name, action, matcher: builtinPatterns[builtin](), steps: 0 };
-  if (literal !== undefined) return { name, action, matcher: literalMatcher(literal, ignoreCase), steps: 0 };
+  const common = { name, action, ...(restore && { restores: true }) };
+  if (builtin !== undefined) return { ...common, matcher: builtinPatterns[builtin](), steps: 0 };
+  if (literal !== undefined) return { ...common, matcher: literalMatcher(literal, ignoreCase), steps: 0 };
   return compileRegex(regex, ignoreCase, maxLength, maxSteps).then(
-    (compiled) => ({ name, action, ...compiled }),
+    (compiled) => ({ ...common, ...compiled }),
     (error) =>
       Promise.reject(
         error instanceof PatternError ? new WrongPattern(index, error.message, error instanceof TooLargeError) : error,

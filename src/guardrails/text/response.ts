@@ -17,6 +17,8 @@ export interface ResponseStepOptions {
   hasItems: boolean;
   /** true: the request asks for JSON as the content. */
   expectsJson: boolean;
+  /** true: thoughts and sound go on as they are: a changed thought would lose its signature. */
+  skipsThoughts?: boolean;
   pausing: Pausing;
   /** Does the work, in slices if it is long. */
   run<T>(work: Work<T>): T | Promise<T>;
@@ -56,6 +58,7 @@ export function responseStep({
   findings,
   hasItems,
   expectsJson,
+  skipsThoughts = false,
   pausing,
   run,
   blocked,
@@ -79,6 +82,7 @@ export function responseStep({
     redacts: patterns.acting.some(({ action }) => action === 'redact'),
     hasItems,
     expectsJson,
+    skipsThoughts,
   };
   /** By choice, and by output item where the client speaks Responses: the open parts. */
   const open = new Map<string, Open>();

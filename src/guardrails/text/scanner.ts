@@ -8,6 +8,8 @@ export interface ScannedPattern {
   /** The name, shown as `error.metadata.patterns`, and in stages. */
   readonly name: string;
   readonly matcher: Matcher;
+  /** Returns the text in the place of a match. Default: `placeholder`. */
+  readonly replace?: (matched: string) => string;
 }
 
 /**
@@ -133,8 +135,9 @@ export class Scanner<Pattern extends ScannedPattern> {
     let text = '';
     for (const { start, end, by } of groups) {
       if (end > decided || (open !== undefined && start >= open.start)) break;
-      text += this.#cut(start) + placeholder(this.#patterns[by]?.name ?? '');
-      this.#cut(end);
+      const { name, replace = () => placeholder(name) } = this.#patterns[by] as Pattern;
+      text += this.#cut(start);
+      text += replace(this.#cut(end));
     }
     // Kept in the order in which they were found: a later match may change which of them are merged.
     this.#matches = open === undefined ? [] : this.#matches.filter(({ start }) => start >= open.start);

@@ -13,8 +13,10 @@ export interface ActiveHook {
   id: string;
   hooks: PluginHooks;
   isGuardrail: boolean;
-  /** The effect on the call when a hook fails; a guardrail that fails always ends it. */
+  /** The effect on the call when a hook fails. */
   onError: 'fail' | 'skip';
+  /** true: `before` runs beside the generation. */
+  isParallel: boolean;
   /** The settings of the plugin in the request. */
   options: Record<string, unknown>;
   /** true: the request names the plugin, or asks for it by a variant of a model. */
@@ -71,8 +73,8 @@ export function activeHooks(
 }
 
 /** true: a plugin or guardrail has something to do in a call. */
-export function hasHooks({ before, prepare, wrap, steps }: PluginHooks): boolean {
-  return Boolean(before ?? prepare ?? wrap ?? steps);
+export function hasHooks({ before, prepare, wrap, steps, restore }: PluginHooks): boolean {
+  return Boolean(before ?? prepare ?? wrap ?? steps ?? restore);
 }
 
 /** true: a request has an entry of a plugin. The entry may also switch the plugin off. */
@@ -95,11 +97,13 @@ export function strategyOf(active: readonly ActiveHook[]): RoutingStrategy | nul
 const unasked = { options: {}, isAsked: false, variant: null, isByVariant: false, strategy: null } as const;
 
 function ofGuardrail(hooks: Guardrail): ActiveHook {
-  return { ...unasked, id: hooks.id, hooks, isGuardrail: true, onError: 'fail' };
+  const onError = hooks.onError === 'pass-unchecked' ? 'skip' : 'fail';
+  return { ...unasked, id: hooks.id, hooks, isGuardrail: true, isParallel: hooks.mode === 'parallel', onError };
 }
 
 function ofPlugin(plugin: Plugin, options: Record<string, unknown>): ActiveHook {
-  return { ...unasked, id: plugin.id, hooks: plugin, isGuardrail: false, onError: plugin.onError ?? 'fail', options };
+  const { id, onError = 'fail', mode } = plugin;
+  return { ...unasked, id, hooks: plugin, isGuardrail: false, isParallel: mode === 'parallel', onError, options };
 }
 
 function appliesTo(guardrail: Guardrail, caller: Caller): boolean {

@@ -2,6 +2,7 @@ import { type StopSignal, StopSwitch } from '../../base/async/stop.ts';
 import type { Clock } from '../../base/clock.ts';
 import { GatewayError, isGatewayError } from '../../base/errors.ts';
 import type { Call } from '../../call/call.ts';
+import type { Guardrail } from '../../guardrails/guardrail.ts';
 import type { PipelineStage } from '../../schema/chat/envelope.ts';
 import type { TimeoutSettings } from '../../schema/settings/timeouts.ts';
 import type { ActiveHook } from './active-hooks.ts';
@@ -111,10 +112,14 @@ export class AskedHook {
     if (!this.maySkip || (isGatewayError(error) && !isLate)) throw this.named(error);
     this.isGivenUp = true;
     this.#signal.abort(error);
-    const { id } = this.#hook;
-    this.#deps.reportPluginFailure?.(id, this.#name, error);
-    const summary = isLate ? 'took too long and was skipped' : 'failed and was skipped';
-    return { type: 'plugin', name: id, summary, data: { hook: this.#name, reason: isLate ? 'timeout' : 'error' } };
+    this.#deps.reportPluginFailure?.(this.#hook, this.#name, error);
+    const data = { hook: this.#name, reason: isLate ? 'timeout' : 'error' };
+    const failed = isLate ? 'took too long' : 'failed';
+    const { id, hooks, isGuardrail } = this.#hook;
+    if (!isGuardrail) return { type: 'plugin', name: id, summary: `${failed} and was skipped`, data };
+    const { name = id, scope = 'gateway' } = hooks as Guardrail;
+    const summary = `${failed}: what it should have checked passed unchecked`;
+    return { type: 'guardrail', name, summary, guardrail_id: id, guardrail_scope: scope, data };
   }
 }
 

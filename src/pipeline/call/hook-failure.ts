@@ -5,14 +5,14 @@ import type { PluginHooks } from '../../call/hooks.ts';
 
 export type HookName = keyof PluginHooks;
 
-/** Learns that a plugin was left out, and why. The client learns only that it was. */
-export type ReportPluginFailure = (plugin: string, hook: HookName, error: unknown) => void;
-
 /** A plugin or a guardrail. */
 export interface Actor {
   readonly id: string;
   readonly isGuardrail: boolean;
 }
+
+/** Learns that a plugin or guardrail was left out, and why. The client learns only that it was. */
+export type ReportPluginFailure = (actor: Actor, hook: HookName, error: unknown) => void;
 
 /** The name of a plugin or guardrail in messages. */
 export function nameOf({ id, isGuardrail }: Actor): string {

@@ -1,5 +1,6 @@
 import type { StopSignal } from '../../base/async/stop.ts';
 import { StopSwitch } from '../../base/async/stop.ts';
+import { disregard } from '../../base/async/tell.ts';
 import { isGatewayError } from '../../base/errors.ts';
 import { nanoToUsd } from '../../base/money.ts';
 import type { Ask } from '../../call/ask.ts';
@@ -44,6 +45,7 @@ export class CallRun {
   readonly #ownSwitch: StopSwitch | null;
   #hooks: readonly ActiveHook[];
   #admission: Admission | null = null;
+  readonly #verdicts: Promise<void>[] = [];
   readonly #generations: GenerationState[] = [];
   /** Generations in flight. */
   #unsettled = 0;
@@ -55,7 +57,7 @@ export class CallRun {
     this.deps = deps;
     this.call = call;
     this.#hooks = activeHooks(deps, call, imposed);
-    const mayLeaveOver = this.#hooks.some(({ hooks }) => hooks.wrap !== undefined);
+    const mayLeaveOver = this.#hooks.some(({ hooks, isParallel }) => hooks.wrap !== undefined || isParallel);
     const mayUseTools = offersServerTools(call.ask.request) || mayNeedSearch(deps, call.ask);
     this.hold = new CallHold(deps, call, this.#hooks.length > 0 || mayUseTools);
     this.expenses = new Expenses(this.hold);
@@ -104,6 +106,18 @@ export class CallRun {
   /** Leaves only these hooks: the request was screened, and the others do not act on it. */
   act(hooks: readonly ActiveHook[]): void {
     this.#hooks = hooks;
+  }
+
+  /** Takes the verdict of a hook that is asked beside the generation: it rejects where the response may not be given. */
+  judge(verdict: Promise<void>): void {
+    disregard(verdict);
+    this.#verdicts.push(verdict);
+  }
+
+  /** Resolves with the response once all verdicts are there. @throws the first error of all */
+  judged<T>(responding: Promise<T>): Promise<T> {
+    if (this.#verdicts.length === 0) return responding;
+    return Promise.all([responding, ...this.#verdicts]).then(([response]) => response);
   }
 
   /** Begins a generation. */

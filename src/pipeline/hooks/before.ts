@@ -1,5 +1,6 @@
 import { type Ask, type Revised, revised, withRequest } from '../../call/ask.ts';
 import type { ActiveHook } from '../call/active-hooks.ts';
+import { namedError } from '../call/hook-failure.ts';
 import { withVariantServed } from '../call/plugin-variant.ts';
 import type { CallRun } from '../call/run.ts';
 import type { PipelineDeps } from '../deps.ts';
@@ -37,14 +38,26 @@ async function askedHooks(run: CallRun): Promise<Ask> {
     ask = served.ask;
     acting.push(hook);
     if (hook.hooks.before === undefined) continue;
-    const given = ask;
-    const asked = new HookOfCall(run, hook, 'before', given);
-    const made = await asked.outcome<Revised>(given.request, () => hook.hooks.before?.(given.request, asked.context));
-    ask = revised(given, made);
+    if (hook.isParallel) run.judge(verdict(run, hook, ask));
+    else ask = await asked(run, hook, ask);
   }
   run.act(acting);
   if (!isScreened) run.watch.noteScreened(ask.request.session_id ?? null, ask.request);
   return ask;
+}
+
+async function asked(run: CallRun, hook: ActiveHook, ask: Ask): Promise<Ask> {
+  const ofCall = new HookOfCall(run, hook, 'before', ask);
+  const made = await ofCall.outcome<Revised>(ask.request, () => hook.hooks.before?.(ask.request, ofCall.context));
+  return revised(ask, made);
+}
+
+/** Asks a hook while the model is asked. @throws the refusal of the hook; an error where it changes the request */
+async function verdict(run: CallRun, hook: ActiveHook, ask: Ask): Promise<void> {
+  const made = await asked(run, hook, ask);
+  if (made.request === ask.request && made.native === ask.native) return;
+  const why = new Error('mode parallel: the hook before has changed a request that was on its way to the model');
+  throw namedError(why, hook, 'before');
 }
 
 /**

@@ -13,18 +13,24 @@ const none: readonly ResponseStep[] = [];
  * Returns the steps of a plugin or guardrail, each within its time. @throws the error of `steps`, unless it may be
  * skipped
  */
-export function guardedSteps(run: CallRun, hook: ActiveHook, ask: Ask): readonly ResponseStep[] {
-  const asked = new HookOfCall(run, hook, 'steps', ask);
+export function guardedSteps(
+  run: CallRun,
+  hook: ActiveHook,
+  name: 'steps' | 'restore',
+  ask: Ask,
+): readonly ResponseStep[] {
+  if (hook.hooks[name] === undefined) return none;
+  const asked = new HookOfCall(run, hook, name, ask);
   let steps: readonly ResponseStep[];
   try {
-    steps = listOf(hook.hooks.steps?.(asked.context) ?? none);
+    steps = listOf(name, hook.hooks[name]?.(asked.context) ?? none);
     asked.hasSucceeded();
   } catch (error) {
     asked.skip(error);
     return none;
   }
   const timed = steps.map((step) => (step.isAsync === true ? inTime(run, step, asked) : step));
-  const followed = followedSteps(run, hook, timed);
+  const followed = followedSteps(run, hook, name, timed);
   if (!asked.maySkip) return followed.map((step) => naming(step, asked));
   return followed.length > 0 ? [skippable(new StepChain(followed), asked)] : followed;
 }
@@ -47,10 +53,10 @@ function naming(step: ResponseStep, asked: HookOfCall): ResponseStep {
 }
 
 /** @throws TypeError for a promise: steps are there at once */
-function listOf(given: readonly ResponseStep[]): readonly ResponseStep[] {
+function listOf(name: string, given: readonly ResponseStep[]): readonly ResponseStep[] {
   if (Array.isArray(given)) return given;
   disregard(given);
-  throw new TypeError('steps: expected a list of steps');
+  throw new TypeError(`${name}: expected a list of steps`);
 }
 
 function inTime({ call }: Pick<CallRun, 'call'>, step: ResponseStep, asked: HookOfCall): ResponseStep {
@@ -111,7 +117,8 @@ type Released = ReturnType<ResponseStep['push']>;
  */
 function followedSteps(
   { watch: { follower }, call }: Pick<CallRun, 'watch' | 'call'>,
-  { id: name, isGuardrail }: Pick<ActiveHook, 'id' | 'isGuardrail'>,
+  { id, isGuardrail }: Pick<ActiveHook, 'id' | 'isGuardrail'>,
+  hook: 'steps' | 'restore',
   steps: readonly ResponseStep[],
 ): readonly ResponseStep[] {
   if (follower === null) return steps;
@@ -121,7 +128,7 @@ function followedSteps(
     if (isTold || startedAtMs === null) return;
     isTold = true;
     const kind = isGuardrail ? 'guardrail' : 'plugin';
-    follower.worked({ kind, name, hook: 'steps', callId: null, startedAtMs, endedAtMs: call.time.now(), hasFailed });
+    follower.worked({ kind, name: id, hook, callId: null, startedAtMs, endedAtMs: call.time.now(), hasFailed });
   };
   const fail = (error: unknown): never => {
     // A client that has left is no failure of a plugin.

@@ -21,7 +21,9 @@ const none: readonly ResponseStep[] = [];
 export function stepsOf(run: CallRun, ask: Ask): readonly ResponseStep[] {
   const steps = actingSteps(run, ask);
   const last = run.watch.step;
-  return last === null ? steps : [...steps, last];
+  const restoring = run.hooks.toReversed().flatMap((hook) => guardedSteps(run, hook, 'restore', ask));
+  if (last === null && restoring.length === 0) return steps;
+  return [...steps, ...(last === null ? none : [last]), ...restoring];
 }
 
 /**
@@ -47,9 +49,7 @@ function actingSteps(run: CallRun, ask: Ask): readonly ResponseStep[] {
   if (hooks.length === 0 && !mayUseTools) return hides ? [withoutReasoning()] : none;
   const reversed = hooks.toReversed();
   const stepsFor = (guardrails: boolean) =>
-    reversed.flatMap((hook) =>
-      hook.isGuardrail === guardrails && hook.hooks.steps ? guardedSteps(run, hook, ask) : none,
-    );
+    reversed.flatMap((hook) => (hook.isGuardrail === guardrails ? guardedSteps(run, hook, 'steps', ask) : none));
   const guarding = stepsFor(true);
   const mayAnnotate =
     mayUseTools ||

@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { nextTurn } from '../../base/async/next-turn.ts';
 import { withSignal } from '../../base/async/within.ts';
 import { GatewayError } from '../../base/errors.ts';
@@ -5,6 +6,7 @@ import { lazily } from '../../base/lazily.ts';
 import { cleanName } from '../../base/text/clean-text.ts';
 import { isObject } from '../../base/values.ts';
 import type { Call } from '../../call/call.ts';
+import { type HookMode, hookModes } from '../../call/hook-shape.ts';
 import type { PlanningContext, PluginContext, ResponseStep } from '../../call/hooks.ts';
 import type { Native } from '../../call/native.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
@@ -24,6 +26,12 @@ export interface ModerationOptions {
   moderator?: Moderator | undefined;
   /** true: responses are checked as well. They are held back until they are complete, streams too. Default false. */
   output?: boolean | undefined;
+  /**
+   * The time at which a request is checked. `before`: the model is asked after it. `parallel`: the model is asked at the
+   * same time, and the response waits for the verdict; a refusal stops the model, whose work so far is paid for. Default
+   * `before`.
+   */
+  mode?: HookMode | undefined;
   /** The most characters of a request, or of a response; more are refused. Default 2,000,000. */
   maxChars?: number | undefined;
   /** The time for one request, and for its response, in ms. Default 10,000. */
@@ -31,7 +39,7 @@ export interface ModerationOptions {
 }
 
 /** The limits, where the host app sets none. */
-export const moderationDefaults = { output: false, maxChars: 2_000_000, timeoutMs: 10_000 } as const;
+export const moderationDefaults = { output: false, mode: 'before', maxChars: 2_000_000, timeoutMs: 10_000 } as const;
 
 type Settings = Required<Omit<ModerationOptions, 'isDefault'>>;
 
@@ -54,6 +62,7 @@ const shape = lazily(() => ({
   isDefault: field.flag().optional(),
   moderator: field.object().optional(),
   output: field.flag().optional(),
+  mode: z.enum(hookModes).optional(),
   maxChars: field.count(1).optional(),
   timeoutMs: field.count(1).optional(),
 }));
@@ -76,9 +85,12 @@ export function moderation(options: ModerationOptions = {}): Plugin {
     id: 'moderation',
     failsClosed: true,
     ...(options.isDefault === true ? { isDefault: true } : {}),
+    mode: settings.mode,
     async before(request, context) {
-      await checkMayAsk(context);
       const texts = textsOf(request, context.native);
+      // Beside the model, `prepare` comes before the verdict: these texts have theirs on the way.
+      if (settings.mode === 'parallel') passed.set(context.call, new Set(texts));
+      await checkMayAsk(context);
       await check(texts, 'request', settings, context);
       passed.set(context.call, new Set(texts));
       return request;
