@@ -22,7 +22,7 @@ const requestHeaders = [
 const requestPrefixes = ['x-service-', 'x-stainless-', 'openai-'];
 
 /** Response headers that a web page may read, beside those that every web page may. */
-const responseHeaders = ['x-generation-id', 'retry-after', 'allow', 'www-authenticate'];
+const responseHeaders = ['x-generation-id', 'x-service-dropped', 'retry-after', 'allow', 'www-authenticate'];
 const responsePrefix = 'x-ratelimit-';
 
 /**

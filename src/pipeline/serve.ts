@@ -51,10 +51,29 @@ export async function serve(deps: PipelineDeps, call: Call): Promise<OperationRe
         ? await stream(run, ask, responding)
         : await deliverJson(run, ask, await responding);
     const { rateHeaders } = run;
-    return rateHeaders === undefined ? reply : { ...reply, headers: { ...reply.headers, ...rateHeaders } };
+    const dropped = droppedHeader(run.dropped);
+    if (rateHeaders === undefined && dropped === undefined) return reply;
+    return { ...reply, headers: { ...reply.headers, ...rateHeaders, ...dropped } };
   } catch (error) {
     throw refused(run, error);
   }
+}
+
+/** The most characters of the header that names what had no effect. */
+const mostDroppedChars = 1_000;
+
+/**
+ * Tells a client without the routing metadata which fields of its request had no effect. Names of fields come from the
+ * caller: one that is no word is left out.
+ */
+function droppedHeader(dropped: readonly string[]): Record<string, string> | undefined {
+  if (dropped.length === 0) return undefined;
+  let text = '';
+  for (const name of new Set(dropped)) {
+    if (!/^[\w.[\]:-]{1,100}$/.test(name) || text.length + name.length > mostDroppedChars) continue;
+    text += text === '' ? name : `, ${name}`;
+  }
+  return text === '' ? undefined : { 'x-service-dropped': text };
 }
 
 /** Generates a response, with the plugins that wrap it. The first plugin in the order is the outermost. */

@@ -63,6 +63,11 @@ function paramsOf({ params }: Plan, selected: Target | null, request: ChatReques
   return params ? { params } : {};
 }
 
+/** The fields of the request that the attempt that serves left out; empty: none, or none serves. */
+export function droppedBy(attempts: readonly AttemptTrace[]): readonly string[] {
+  return attempts.findLast(({ status }) => status === 200)?.dropped ?? [];
+}
+
 /**
  * Returns the fields that the attempt that serves left out of the request, and the way it asked for output of a schema.
  */

@@ -55,6 +55,27 @@ describe('what the provider that serves did not get', () => {
     expect(metadata).toMatchObject({ summary: 'available=2, selected=Alt', structured_output: 'native' });
     expect(metadata.dropped).toEqual(['messages[].reasoning']);
   });
+  it('is in a header of every response, JSON and stream, also without the metadata', async () => {
+    const { post, upstream } = gatewayWith();
+    upstream.answer({ body: completion() }, { body: textStream('Hi') });
+    for (const stream of [false, true]) {
+      const { headers } = await post({ ...ask, stream });
+      expect(headers.get('x-service-dropped')).toBe('seed, messages[].reasoning');
+    }
+    upstream.answer({ body: completion() });
+    const { headers } = await post({ model: 'acme/pair', messages: hello });
+    expect(headers.has('x-service-dropped')).toBe(false);
+  });
+  it('is no header where a name is no word, and short where names are many', async () => {
+    const { post, upstream } = gatewayWith();
+    upstream.always({ body: completion() });
+    const trace = { 'line\r\nset-cookie: a=1': {}, ok: {} };
+    const found = (await post({ model: 'acme/pair', messages: hello, trace })).headers.get('x-service-dropped') ?? '';
+    expect(found).toBe('trace, trace.ok');
+    const many = Object.fromEntries(Array.from({ length: 200 }, (_, at) => [`${'k'.repeat(40)}${at}`, {}]));
+    const long = (await post({ model: 'acme/pair', messages: hello, trace: many })).headers.get('x-service-dropped');
+    expect(long?.length).toBeLessThan(1_100);
+  });
   it('is not there where the provider got all, nor where none served', async () => {
     const { post, upstream } = gatewayWith();
     upstream.answer({ body: completion() });

@@ -236,6 +236,9 @@ describe('the web search of a Responses request', () => {
     test.upstream.always({ body: completion() });
     const { status, json } = await askResponses(test, { ...body, tools: [tool] }, metadata);
     expect([status, json.service_metadata.dropped]).toEqual([200, ['tools[].web_search']]);
+    // A client that asks for no metadata is told as well.
+    const plain = await askResponses(test, { ...body, tools: [tool] });
+    expect(plain.headers.get('x-service-dropped')).toBe('tools[].web_search');
   });
 });
 

@@ -8,7 +8,7 @@ import type { Call } from '../../call/call.ts';
 import type { Guardrail } from '../../guardrails/guardrail.ts';
 import type { Plugin } from '../../plugins/plugin.ts';
 import { sumUsage } from '../../pricing/sum-usage.ts';
-import { describeRoute, type Route } from '../../routing/describe.ts';
+import { describeRoute, droppedBy, type Route } from '../../routing/describe.ts';
 import type { ChatRequest, Usage } from '../../schema/chat/chat.ts';
 import type { PipelineStage, ServiceMetadata } from '../../schema/chat/envelope.ts';
 import type { Admission } from '../../stores/rates/limiter.ts';
@@ -181,8 +181,19 @@ export class CallRun {
     // No single route tells the strategy of a plugin that has chosen the models.
     const described: ServiceMetadata =
       strategy === null ? route : { ...route, requested: request.model ?? route.requested, strategy };
-    const idle = [...idlePlugins(this.deps.plugins, request, this.journal.stages), ...idleTrace(this.watch.words)];
+    const idle = this.#idle();
     return idle.length === 0 ? described : { ...described, dropped: [...(described.dropped ?? []), ...idle] };
+  }
+
+  /** The fields of the request that had no effect so far: the provider did not get them, or nobody has read them. */
+  get dropped(): readonly string[] {
+    const attempts = this.#generations.at(-1)?.attempts ?? [];
+    return [...droppedBy(attempts), ...this.#idle()];
+  }
+
+  #idle(): string[] {
+    const { request } = this.call.ask;
+    return [...idlePlugins(this.deps.plugins, request, this.journal.stages), ...idleTrace(this.watch.words)];
   }
 
   /**
