@@ -21,6 +21,8 @@ export const publicEntries = {
   nest: 'adapters/hosts/nest.ts',
   next: 'adapters/hosts/next.ts',
   bun: 'adapters/hosts/bun.ts',
+  deno: 'adapters/hosts/deno.ts',
+  workers: 'adapters/hosts/workers.ts',
   sqlite: 'adapters/sqlite/sqlite.ts',
   otel: 'adapters/otel/otel.ts',
 };

@@ -1,4 +1,5 @@
 import { inflater } from '#inflate';
+import { nextTurn } from './base/async/next-turn.ts';
 import { tell } from './base/async/tell.ts';
 import { clockOf, systemClock } from './base/clock.ts';
 import { causeOf } from './base/errors.ts';
@@ -130,6 +131,11 @@ export interface Gateway extends RequestHandler, Omit<InProcessApi, 'apiKeys' | 
   ready(): Promise<Readiness>;
   /** Counts what this instance has open now, for metrics. Asks no store. Bound. */
   state(): GatewayState;
+  /**
+   * Writes what waits to be written of requests that have ended: bookings and records. For hosts that stop a process
+   * between requests, such as workers and functions: nothing else has to call it. Never rejects. Bound.
+   */
+  flush(): Promise<void>;
   /** Ends open streams and upstream connections, and books what is still to be booked. */
   close(): Promise<void>;
 }
@@ -358,6 +364,12 @@ export function createGateway(options: GatewayOptions): Gateway {
     explain,
     ready: readiness.look,
     state: stateOf(edge, stores.spending, health, records, clock),
+    async flush() {
+      // The end of a response is read before the gateway has noted it.
+      await nextTurn();
+      await stores.spending.sendAll();
+      await records?.flush();
+    },
     async close() {
       readiness.close();
       catalog.close();

@@ -1,7 +1,7 @@
 import type { RequestHandler, SocketPeer, SocketSession } from '../../src/index.ts';
-import { findCaller, type WithCaller } from './caller.ts';
-import { isHandshake } from './handshake.ts';
 import { type HealthSource, healthHeaders, healthOf } from './health.ts';
+import { findCaller, type WithCaller } from './shared/caller.ts';
+import { isHandshake } from './shared/handshake.ts';
 
 /** Options of `gatewayFetch`. */
 export interface GatewayFetchOptions extends WithCaller<Request> {

@@ -2,7 +2,7 @@ import { type IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2Stream } from 'node:http2';
 import { FastResponse, NodeRequest } from 'srvx/node';
 import type { HandleContext, RequestHandler } from '../../src/index.ts';
-import { awaitsContinue, discardRest, isConsumed, isUntouched, readText } from './request-body.ts';
+import { awaitsContinue, discardRest, isConsumed, isUntouched, readText } from './shared/request-body.ts';
 
 /**
  * A request and its response, from node:http or a framework on top of it. It lives while the provider thinks, so it is

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { HandleContext, RequestHandler } from '../../src/index.ts';
 import { NodeExchange, respond } from './exchange.ts';
-import { parsedBody } from './request-body.ts';
+import { parsedBody } from './shared/request-body.ts';
 
 /** The part of a Fastify request that we use: structural types, so that Fastify is no dependency. */
 export interface FastifyRequest {

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { HandleContext, RequestHandler } from '../../src/index.ts';
-import { bodyFailureOf } from './body-failure.ts';
-import { findCaller, type WithCaller } from './caller.ts';
 import { type FastifyReply, type FastifyRequest, respondAs } from './fastify-reply.ts';
+import { bodyFailureOf } from './shared/body-failure.ts';
+import { findCaller, type WithCaller } from './shared/caller.ts';
 
 export type { FastifyReply, FastifyRequest };
 

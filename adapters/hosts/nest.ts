@@ -1,11 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { RequestHandler } from '../../src/index.ts';
-import { bodyFailureOf, isUnreadBody } from './body-failure.ts';
-import { findCaller, findMountedCaller, rememberCaller, type WithCaller } from './caller.ts';
 import { NodeExchange, respond } from './exchange.ts';
 import { type FastifyReply, type FastifyRequest, respondAs } from './fastify-reply.ts';
-import { findMount, locate } from './mount.ts';
-import { parsedBody } from './request-body.ts';
+import { bodyFailureOf, isUnreadBody } from './shared/body-failure.ts';
+import { findCaller, findMountedCaller, rememberCaller, type WithCaller } from './shared/caller.ts';
+import { findMount, locate } from './shared/mount.ts';
+import { parsedBody } from './shared/request-body.ts';
 
 /** Options of `gatewayMiddleware`. */
 export interface GatewayMiddlewareOptions<Request extends NestRequest = NestRequest> extends WithCaller<Request> {

@@ -1,5 +1,5 @@
 import type { RequestHandler } from '../../src/index.ts';
-import { findCaller, type WithCaller } from './caller.ts';
+import { findCaller, type WithCaller } from './shared/caller.ts';
 
 /** Options of `gatewayRoute`. */
 export interface GatewayRouteOptions extends WithCaller<Request> {

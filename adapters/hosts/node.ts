@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
 import process from 'node:process';
 import type { RequestHandler } from '../../src/index.ts';
-import { findCaller, type WithCaller } from './caller.ts';
 import { cutOpen, NodeExchange, respond } from './exchange.ts';
 import { type HealthSource, healthHeaders, healthOf } from './health.ts';
 import { answerFaults, lacksHost } from './http-faults.ts';
 import { type ReferencePage, referencePage } from './reference.ts';
-import { parsedBody } from './request-body.ts';
+import { findCaller, type WithCaller } from './shared/caller.ts';
+import { parsedBody } from './shared/request-body.ts';
 import { asksForSocket, listenerFor, type Sessions } from './upgrade.ts';
 
 export { type GatewayUpgradeOptions, gatewayUpgrade, type UpgradeListener } from './upgrade.ts';

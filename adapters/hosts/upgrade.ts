@@ -5,9 +5,9 @@ import type { Duplex } from 'node:stream';
 import { NodeRequest } from 'srvx/node';
 import type { WebSocket } from 'ws';
 import type { RequestHandler, SocketPeer, SocketSession, SocketUpgrade } from '../../src/index.ts';
-import { findCaller, type WithCaller } from './caller.ts';
-import { isHandshake } from './handshake.ts';
-import { locate } from './mount.ts';
+import { findCaller, type WithCaller } from './shared/caller.ts';
+import { isHandshake } from './shared/handshake.ts';
+import { locate } from './shared/mount.ts';
 
 /** Options of `gatewayUpgrade`. */
 export interface GatewayUpgradeOptions extends WithCaller<IncomingMessage> {

@@ -2,6 +2,7 @@ import type { Keyv, KeyvStorageAdapter } from 'keyv';
 import { LRUCache } from 'lru-cache';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { type Ids, instanceNames } from '../base/ids.ts';
+import { lazily } from '../base/lazily.ts';
 import { wrongArgument } from '../base/refusal.ts';
 import { defaultWorkspaceId, parseWorkspaceId, type WorkspaceId } from '../call/workspace.ts';
 import { stepsOfPatterns } from '../guardrails/stored.ts';
@@ -175,7 +176,8 @@ export function openStores(settings: StoreSettings): Stores {
   const { leaseMs, onLostHold } = budgets;
   const recordStorage = guardStorage(bare, { clock, timeoutMs, logger });
   // Data in memory is lost with its process anyway, so notes would not help.
-  const notes = bare.kind === 'memory' ? null : { storage: recordStorage, instance: instanceNames(randomBytes)() };
+  const notes =
+    bare.kind === 'memory' ? null : { storage: recordStorage, instance: lazily(instanceNames(randomBytes)) };
   const spending = createSpending({ ledger, notes, clock, ids, random, logger, leaseMs, onLostHold, observer: watch });
   const rateLimiter = createRateLimiter({
     rates: bare.kind === 'memory' ? bare.rates : storage.rates,

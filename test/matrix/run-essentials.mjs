@@ -14,8 +14,9 @@ if (app === undefined) throw new Error('MODEL_GATEWAY_APP is not set: run this w
  * @param command  from the path of the program to run: the runtime's executable and its arguments; may prepare first
  * @param start    how the program begins: a worker may do nothing before it is called
  * @param hasFiles whether the runtime has a file system and may use it
+ * @param served   checks a server of the runtime, and returns how many checks passed and failed
  */
-export async function runEssentials(name, command, { start = 'await main();', hasFiles = false } = {}) {
+export async function runEssentials(name, command, { start = 'await main();', hasFiles = false, served } = {}) {
   const upstream = await startUpstream();
   try {
     for (const file of ['essentials.mjs', 'essentials-support.mjs', 'essentials-tenants.mjs'])
@@ -27,8 +28,9 @@ export async function runEssentials(name, command, { start = 'await main();', ha
     const counts = /^counted (\d+) (\d+)$/m.exec(output);
     if (counts === null) process.stdout.write(`it ended with ${code} before it could count\n`);
     const [passed, failed] = counts === null ? [0, 1] : [Number(counts[1]), Number(counts[2])];
-    process.stdout.write(`# ${name}: ${passed} passed, ${failed} failed\n`);
-    process.exitCode = failed > 0 || code !== 0 ? 1 : 0;
+    const more = (await served?.()) ?? { passed: 0, failed: 0 };
+    process.stdout.write(`# ${name}: ${passed + more.passed} passed, ${failed + more.failed} failed\n`);
+    process.exitCode = failed + more.failed > 0 || code !== 0 ? 1 : 0;
   } finally {
     upstream.close();
   }

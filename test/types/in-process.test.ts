@@ -47,6 +47,7 @@ describe('the types of the functions in process', () => {
       | 'catalog'
       | 'explain'
       | 'ready'
+      | 'flush'
       | 'state'
       | 'close'
     >();

@@ -44,7 +44,7 @@ export interface BookingLogDeps {
   usageCounter: Pick<UsageCounter, 'take'>;
   sendSums: SendSums;
   /** The name of this process, which no other process has. */
-  instance: string;
+  instance: () => string;
   /** The latest time, in ms, at which a note that is not needed any more is removed. */
   flushMs: number;
 }
@@ -128,7 +128,7 @@ export function createBookingLog(deps: BookingLogDeps): BookingLog {
     for (const callId of callIds) waiting.delete(callId);
     const sums = usageCounter.take(workspaceId);
     const isNoted = ends.length > 0 || (callIds.size > 0 && sums !== null);
-    const id = isNoted ? `${instance}.${++count}` : null;
+    const id = isNoted ? `${instance()}.${++count}` : null;
     const note = { atMs: clock.now(), ends, sums: sums?.parts ?? [] };
     if (id !== null) await write(workspaceId, line, callIds, { id, ...note });
     await send(workspaceId, ends, sums, (isBooked) => {
@@ -228,7 +228,7 @@ export function createBookingLog(deps: BookingLogDeps): BookingLog {
 
   /** @returns true: the note was removed */
   async function recoverOne(workspaceId: WorkspaceId, id: string, text: string): Promise<boolean> {
-    if (id.startsWith(`${instance}.`)) return false;
+    if (id.startsWith(`${instance()}.`)) return false;
     const found = parseNote(text);
     if (found === null) {
       writeLog(logger, 'warn', { workspaceId, id }, 'a note of bookings is damaged');

@@ -24,7 +24,7 @@ export interface SpendingDeps {
   /**
    * The store of notes of bookings, guarded as well. Absent: bookings that are not sent yet are lost with this process.
    */
-  notes?: { storage: Storage; instance: string } | null;
+  notes?: { storage: Storage; instance: () => string } | null;
   clock: Clock;
   ids: Ids;
   /** In [0, 1). */
@@ -161,6 +161,10 @@ export function createSpending({
       await ledger.forget(workspaceId);
     },
     flush: () => usageCounter.flushAll(),
+    async sendAll() {
+      await Promise.all([usageCounter.flushAll(), log?.pending.flush()]);
+      await outbox.allInFlight();
+    },
     bookLost: lostHolds.look,
     recordLost: lostHolds.record,
     pending: log?.pending ?? null,

@@ -30,6 +30,8 @@ export interface Outbox {
    * rejects.
    */
   inFlight(workspaceId: WorkspaceId): Promise<unknown> | null;
+  /** The same for all workspaces. */
+  allInFlight(): Promise<unknown>;
   /** Entries that the store has not confirmed. */
   waiting(): number;
   /** To be called when the store has responded to another call: waiting entries are sent now, not after their pause. */
@@ -207,6 +209,7 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
       const promises = onTheirWay.get(workspaceId);
       return promises ? Promise.all(promises) : null;
     },
+    allInFlight: () => Promise.all([...onTheirWay.values()].flatMap((promises) => [...promises])),
     waiting: () => sending + countWaiting(),
     wake,
     forget(workspaceId) {

@@ -41,6 +41,8 @@ export interface Spending {
    * Sends the counted spending to the store. If the store does not accept it, it is sent again later. Never rejects.
    */
   flush(): Promise<void>;
+  /** Sends everything that waits to be booked, and waits until it was sent once. Never rejects. */
+  sendAll(): Promise<void>;
   /**
    * Books and records the calls of processes that have died in this workspace, also where nothing is limited. Never
    * rejects.

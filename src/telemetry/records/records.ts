@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { lazily } from '../../base/lazily.ts';
 import type { ReplyStream } from '../../call/reply.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { GenerationContent } from '../../schema/records/generation-content.ts';
@@ -42,6 +43,8 @@ export interface Records extends RecordReader {
    * they are written.
    */
   watch(wanted: Watched): ReplyStream;
+  /** Writes the records that wait. Never rejects. */
+  flush(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -64,9 +67,9 @@ export interface RecordsDeps {
 export function createRecords(deps: RecordsDeps): Records {
   const { storage, clock, settings, pending = null } = deps;
   const tail = createLiveTail(clock, settings);
-  // Each instance begins at another place.
-  const share = Number.parseInt(deps.instance().slice(0, 8), 16) / 2 ** 32;
-  const sweeper = createSweeper(storage, clock, settings, share || 0);
+  // Each instance begins at another place. Its name is made late: some runtimes have no random values before a request.
+  const share = lazily(() => Number.parseInt(deps.instance().slice(0, 8), 16) / 2 ** 32 || 0);
+  const sweeper = createSweeper(storage, clock, settings, share);
   const mail = createTailMail(storage, deps.instance);
   const sender = mail && createTailSender(mail, clock, settings);
   const receiver = mail && createTailReceiver(mail, tail, clock, settings);
@@ -111,6 +114,7 @@ export function createRecords(deps: RecordsDeps): Records {
     },
     dropped: () => writer.dropped,
     waiting: () => writer.waiting,
+    flush: writer.flush,
     async close() {
       tail.close();
       await writer.close();

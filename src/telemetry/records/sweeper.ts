@@ -39,8 +39,8 @@ const step = 500;
 /** The number of pages among which each instance chooses its own, so that instances do not remove the same records. */
 const lanes = 4;
 
-/** @param share  from 0 to below 1, different for each instance */
-export function createSweeper(storage: Storage, clock: Clock, settings: RecordSettings, share = 0): Sweeper {
+/** @param share  returns a number from 0 to below 1, different for each instance */
+export function createSweeper(storage: Storage, clock: Clock, settings: RecordSettings, share = () => 0): Sweeper {
   /** By workspace: the number of records that were written since its last sweep. */
   const written = new Map<WorkspaceId, number>();
   /** The number of records beyond `records.max` that a workspace may have until its next sweep. */
@@ -120,7 +120,7 @@ export function createSweeper(storage: Storage, clock: Clock, settings: RecordSe
   async function expire(): Promise<boolean> {
     const beforeMs = clock.now() - settings.ttlMs;
     // The oldest records come first.
-    for (const offset of new Set([Math.floor(share * lanes) * step, 0])) {
+    for (const offset of new Set([Math.floor(share() * lanes) * step, 0])) {
       const { records } = await storage.list(indexPartition, indexKind, { offset, limit: step });
       const expired = records.filter(({ value }) => ownerOf(value).receivedAtMs < beforeMs);
       await remove(expired);
@@ -148,7 +148,7 @@ export function createSweeper(storage: Storage, clock: Clock, settings: RecordSe
     const { max } = settings;
     const { total } = await storage.list(workspaceId, recordKind, { offset: 0, limit: 0 });
     if (total <= max) return false;
-    const offset = max + Math.floor(share * Math.max(0, total - max - step));
+    const offset = max + Math.floor(share() * Math.max(0, total - max - step));
     const { records } = await storage.list(workspaceId, recordKind, { offset, limit: step });
     await storage.commit(records.flatMap(({ id }) => removal(workspaceId, id)));
     await storage.commit(records.map(({ id }): Change => ({ at: indexAt(id), value: null })));

@@ -38,7 +38,7 @@ export function testSweep(
         },
       };
       // Neither has written a record itself: two processes that were started again.
-      const sweepers = [0, 0.6].map((share) => createSweeper(counted, clock, settings, share));
+      const sweepers = [0, 0.6].map((share) => createSweeper(counted, clock, settings, () => share));
       // Of one that has begun before, the end is waited for.
       const swept = async () => {
         for (const _ of [1, 2]) await settled(clock, Promise.all(sweepers.map(({ sweep }) => sweep())));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findMount, locate } from '../../../adapters/hosts/mount.ts';
+import { findMount, locate } from '../../../adapters/hosts/shared/mount.ts';
 
 describe('findMount', () => {
   it.each([

@@ -44,7 +44,7 @@ function bench() {
     };
     const spending = createSpending({
       ledger: { ...ledger, settle: step(ledger.settle), add: step(ledger.add), renew: step(ledger.renew) },
-      notes: { storage: own, instance },
+      notes: { storage: own, instance: () => instance },
       clock,
       ids,
       random: () => 0.5,

@@ -1,4 +1,4 @@
-import type { HandleContext } from '../../src/index.ts';
+import type { HandleContext } from '../../../src/index.ts';
 
 type BodyFailure = NonNullable<HandleContext['bodyFailure']>;
 

@@ -1,4 +1,4 @@
-import type { FindHostCaller, HostCaller } from '../../src/index.ts';
+import type { FindHostCaller, HostCaller } from '../../../src/index.ts';
 
 /**
  * Finds the caller in the framework's own request, such as by its session; nothing: the host app does not know the

@@ -1,4 +1,4 @@
-import type { RequestHandler } from '../../src/index.ts';
+import type { RequestHandler } from '../../../src/index.ts';
 
 /** The place where a framework has mounted a middleware. */
 export interface Mount {
