@@ -21,6 +21,7 @@ const tasks = {
   bench: ['bench/run.ts'],
   soak: ['bench/soak.ts'],
   docs: ['scripts/write-docs.ts'],
+  release: ['scripts/release.mjs'],
 };
 
 const [name, ...rest] = process.argv.slice(2);

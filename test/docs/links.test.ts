@@ -53,8 +53,8 @@ describe('the docs', () => {
     expect(problemOf('docs/errors.md', 'options.md#top-level')).toBeNull();
     expect(problemOf('README.md', '../elsewhere.md')).toMatch(/leaves/);
   });
-  it('can each be reached from README.md', () => {
-    const reached = new Set(['README.md']);
+  it('can each be reached from README.md, and what is for contributors from CONTRIBUTING.md', () => {
+    const reached = new Set(['README.md', 'CONTRIBUTING.md']);
     for (const doc of reached) {
       for (const link of linksOf(readDoc(doc))) {
         const target = relative(root, join(root, dirname(doc), link.split('#', 1)[0] as string));

@@ -1,8 +1,9 @@
 // The package as its users get it: its manifest, its types under every way of resolving them, its contents, its imports.
 import { spawnSync } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import process from 'node:process';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
@@ -61,7 +62,7 @@ await check('it holds what it runs on, and nothing else', () => {
   const files = stdout.trim().split('\n');
   const foreign = files.filter(
     (file) =>
-      !/^package\/(dist\/[\w.-]+\.(js|d\.ts)|docs\/[\w/.-]+\.(md|svg|png)|docs\/openapi\.json|(README|CHANGELOG|CONTRIBUTING)\.md|LICENSE|THIRD-PARTY-LICENSES\.txt|package\.json)$/.test(
+      !/^package\/(dist\/[\w.-]+\.(js|d\.ts)|docs\/[\w/.-]+\.(md|svg|png)|docs\/openapi\.json|(README|CHANGELOG)\.md|LICENSE|THIRD-PARTY-LICENSES\.txt|package\.json)$/.test(
         file,
       ) && !isOfExample(file),
   );
@@ -75,6 +76,41 @@ await check('it holds what it runs on, and nothing else', () => {
     'docs/openapi.json',
   ].filter((file) => !files.includes(`package/${file}`));
   return [...foreign.map((file) => `holds ${file}`), ...missing.map((file) => `misses ${file}`)].join('\n');
+});
+await check('every link of its pages leads to what it holds', () => {
+  const { stdout } = spawnSync('tar', ['-tzf', tarball], { encoding: 'utf8' });
+  const files = stdout
+    .trim()
+    .split('\n')
+    .map((file) => file.replace(/^package\//, ''));
+  const isHeld = (target) => files.some((file) => file === target || file.startsWith(`${target.replace(/\/$/, '')}/`));
+  let links = 0;
+  const broken = files
+    .filter((file) => file.endsWith('.md'))
+    .flatMap((page) => {
+      const prose = readFileSync(join(installed, page), 'utf8')
+        .replace(/^( *)```[\s\S]*?^\1```$/gm, '')
+        .replace(/`[^`\n]*`/g, '');
+      return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link]) => {
+        const [path] = link.split('#', 1);
+        if (path === '' || /^[a-z]+:/i.test(link)) return [];
+        links++;
+        const target = relative(installed, join(installed, dirname(page), path));
+        return isHeld(target) ? [] : [`${page}: ${link}`];
+      });
+    });
+  return links > 200 ? broken.join('\n') : `only ${links} links were found`;
+});
+await check('npm installs it without a warning', () => {
+  const folder = join(app, 'fresh');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ name: 'fresh', private: true }));
+  const { stdout, stderr, status } = spawnSync('npm', ['install', tarball, '--no-audit', '--no-fund'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
+  const said = `${stdout}${stderr}`.split('\n').filter((line) => /\bwarn|deprecated|EBADENGINE/i.test(line));
+  return status === 0 ? said.join('\n') : stderr;
 });
 for (const specifier of specifiers) {
   await check(`importing ${specifier} does nothing`, () => {
@@ -93,6 +129,44 @@ console.log(names().filter((name) => !before.has(name)).map((name) => 'sets the 
     return status === 0 ? (stdout + stderr).trim() : (error?.message ?? stderr);
   });
 }
+await check('a release has a bill of materials: what an installation brings, and what is part of the build', () => {
+  const project = join(import.meta.dirname, '../../..');
+  const made = spawnSync(process.execPath, [join(project, 'scripts/release.mjs')], { cwd: project, encoding: 'utf8' });
+  if (made.status !== 0) return made.stderr;
+  const folder = join(project, '.cache/release');
+  const [bill = ''] = readdirSync(folder).filter((file) => file.endsWith('.cdx.json'));
+  const { bomFormat, components, metadata } = JSON.parse(readFileSync(join(folder, bill), 'utf8'));
+  const listed = new Set(components.map(({ name, version }) => `${name}@${version}`));
+  // What npm has installed for the package alone, beside the packages that are inside of the build.
+  const { stdout } = spawnSync('npm', ['ls', '--all', '--parseable', '--long'], {
+    cwd: join(app, 'fresh'),
+    encoding: 'utf8',
+  });
+  const installed = [...stdout.matchAll(/:((?:@[^/\s:]+\/)?[^@\s:]+@[\d][^:\s]*)/g)]
+    .map(([, name]) => name)
+    .filter((name) => !name.startsWith('model-gateway@'));
+  const names = new Set([...installed].map((name) => name.replace(/@[^@]+$/, '')));
+  const missing = [...names].filter((name) => ![...listed].some((one) => one.startsWith(`${name}@`)));
+  const foreign = [...listed].filter(
+    (one) => !names.has(one.replace(/@[^@]+$/, '')) && !/^(?:zod|yaml|smol-toml)@/.test(one),
+  );
+  const hash = createHash('sha512')
+    .update(readFileSync(join(folder, bill.replace('.cdx.json', '.tgz'))))
+    .digest('hex');
+  const faults = [
+    ...(bomFormat === 'CycloneDX' && installed.length > 20 ? [] : ['is no bill, or nothing is installed']),
+    ...missing.map((name) => `misses ${name}`),
+    ...foreign.map((name) => `holds ${name}`),
+    ...(metadata.component.hashes[0].content === hash ? [] : ['has another hash than the tarball']),
+  ];
+  const unsigned = spawnSync(process.execPath, [join(project, 'scripts/release.mjs'), '--publish'], {
+    cwd: project,
+    encoding: 'utf8',
+    env: { ...process.env, ACTIONS_ID_TOKEN_REQUEST_URL: undefined, SIGSTORE_ID_TOKEN: undefined },
+  });
+  if (unsigned.status !== 1 || !unsigned.stderr.includes('identity')) faults.push('would publish without a statement');
+  return faults.join('\n');
+});
 await check("it loads where the user's own sources have conditions", () => {
   const program = `import('${manifest.name}')`;
   return failureOf(process.execPath, ['--conditions=source', '--conditions=development', '--eval', program]);
