@@ -33,6 +33,7 @@ import type { Explanation } from './schema/chat/explanation.ts';
 import { auditedHost } from './setup/audited-host.ts';
 import { authentication } from './setup/authentication.ts';
 import { configureCatalog } from './setup/catalog.ts';
+import { type Completions, createCompletions } from './setup/completions/completions.ts';
 import { credentialOpener, keyReader } from './setup/credentials.ts';
 import { createExplainer, type Explain } from './setup/explainer.ts';
 import { allOperations, allPlugins, allServerTools, pluginVariantsOf, searchEnginesOf } from './setup/extensions.ts';
@@ -73,7 +74,7 @@ export interface RequestHandler {
 }
 
 /** A gateway as one caller sees it. */
-export interface CallerGateway extends InProcessApi {
+export interface CallerGateway extends InProcessApi, Completions {
   /** As `gateway.fetch`, in the name of the caller. */
   fetch: Gateway['fetch'];
   /** As `gateway.explain`, for the workspace and the permissions of the caller. */
@@ -81,7 +82,7 @@ export interface CallerGateway extends InProcessApi {
 }
 
 /** The functions of `InProcessApi` act for the operator: in every workspace, with every permission. */
-export interface Gateway extends RequestHandler, Omit<InProcessApi, 'apiKeys' | 'credentials'> {
+export interface Gateway extends RequestHandler, Completions, Omit<InProcessApi, 'apiKeys' | 'credentials'> {
   /**
    * As `handle`. Takes what `fetch` takes, so that it can be handed to a client as its `fetch`, and like it rejects
    * with the reason of the signal, and breaks the body with it, once that is aborted. Bound.
@@ -337,18 +338,21 @@ export function createGateway(options: GatewayOptions): Gateway {
     };
   const apiFor = createInProcess(ofInterface, edge.call);
   const { explain, explainAs } = createExplainer(ofInterface, edge.call);
+  const { completions } = createCompletions(ofInterface, edge.ask, brand);
   const api = apiFor(operator);
   const { rotateCredentials, hostApiKeys } = stores;
   const own = auditedHost(audit, () => api, { apiKeys: hostApiKeys, rotateCredentials });
   const apiKeys = lazily(() => withHostApiKeys(api.apiKeys, own.apiKeys));
   const credentials = lazily(() => ({ ...api.credentials, rotate: own.rotateCredentials }));
   return mergeApi(api, {
+    ...completions(operator),
     fetch: fetchBy((request) => edge.handle(request)),
     as(given: HostCaller) {
       const caller = namedCaller(given, '');
       return mergeApi(apiFor(caller), {
         fetch: fetchBy((request) => edge.handleAs(caller, request)),
         explain: (body: unknown) => explainAs(body, caller),
+        ...completions(caller),
       });
     },
     handle: edge.handle,

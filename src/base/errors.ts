@@ -28,6 +28,16 @@ const kinds = {
 /** A kind of error. It picks the HTTP status, such as `not_found` 404. */
 export type ErrorKind = keyof typeof kinds;
 
+/**
+ * Returns the kind of an error that was reported by its status or by its `error_type`, such as an error inside of a
+ * stream. The first kind that fits counts; any other error is a failure of the provider.
+ */
+export function kindOf(status: unknown, errorType: unknown): ErrorKind {
+  const all = Object.entries(kinds) as [ErrorKind, { status: number; errorType: string }][];
+  const found = all.find(([, kind]) => kind.status === status) ?? all.find(([, kind]) => kind.errorType === errorType);
+  return found?.[0] ?? 'upstream_failed';
+}
+
 export interface GatewayErrorOptions {
   /** Shown to the caller as `error.metadata`. */
   metadata?: Record<string, unknown>;

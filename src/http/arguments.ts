@@ -16,13 +16,19 @@ export interface Arguments {
  * Divides the argument of a function: names of the path are path parameters. The rest are fields of the body, or of the
  * query where the operation has no body. An operation without path parameters may get its body as JSON text. A field
  * that is undefined counts as absent, as it would be in JSON.
+ * @param headers  those of a request in process; an operation may check them as well
  * @throws GatewayError invalid_request (400), payload_too_large (413), unprocessable (422)
  */
-export function argumentsOf(operation: Operation, given: unknown, limits: BodyLimits): Arguments {
+export function argumentsOf(
+  operation: Operation,
+  given: unknown,
+  limits: BodyLimits,
+  headers = new Headers(),
+): Arguments {
   const names = pathParameters(operation.path);
   const hasBody = operation.body !== null;
   if (hasBody && names.length === 0 && given !== undefined)
-    return { params: {}, query: null, ...bodyOf(withoutUndefined(given), operation, limits) };
+    return { params: {}, query: null, ...bodyOf(withoutUndefined(given), operation, limits, headers) };
   if (given !== undefined && !isObject(given)) throw wrongArgument('', 'expected object');
   const rest = withoutUndefined(given ?? {}) as Record<string, unknown>;
   const params: Record<string, string> = {};
@@ -32,14 +38,19 @@ export function argumentsOf(operation: Operation, given: unknown, limits: BodyLi
     params[name] = value;
     delete rest[name];
   }
-  if (hasBody) return { params, query: null, ...bodyOf(rest, operation, limits) };
+  if (hasBody) return { params, query: null, ...bodyOf(rest, operation, limits, headers) };
   const query = operation.query ? checked(operation.query(), asTexts(rest)) : null;
   return { params, query, body: null, isLong: false };
 }
 
-function bodyOf(given: unknown, operation: Operation, limits: BodyLimits): Pick<Arguments, 'body' | 'isLong'> {
+function bodyOf(
+  given: unknown,
+  operation: Operation,
+  limits: BodyLimits,
+  headers: Headers,
+): Pick<Arguments, 'body' | 'isLong'> {
   const { value, length } = parseBody(given, limits);
-  return { body: checkBody(value, operation, new Headers()), isLong: length > longBody };
+  return { body: checkBody(value, operation, headers), isLong: length > longBody };
 }
 
 /** Names in a path pattern, such as `id` and `interval` in `/workspaces/:id/budgets/:interval`. */

@@ -10,6 +10,7 @@ import { refusal } from '../base/refusal.ts';
 import { cleanName } from '../base/text/clean-text.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Caller } from '../call/call.ts';
+import type { OperationReply } from '../call/reply.ts';
 import type { Operation } from '../operations/operation.ts';
 import type { OverloadSettings } from '../schema/settings/settings.ts';
 import type { Logger, OperationRecord, OperationRecorder } from '../telemetry/record.ts';
@@ -75,10 +76,24 @@ export interface Edge {
    * @throws the GatewayError of which a response would tell
    */
   call(operation: Operation, given: unknown, caller: Caller): Promise<unknown>;
+  /**
+   * As `call`, for an operation that may stream, with the headers and the signal of a request.
+   * @returns the reply itself: a stream has to be read to its end or cancelled
+   * @throws the GatewayError of which a response would tell; with the reason of the signal, once that is aborted
+   */
+  ask(operation: Operation, given: unknown, caller: Caller, of: AskedWith): Promise<OperationReply>;
   /** The number of requests that have not ended. */
   inFlight(): number;
   /** Stops all requests in flight, and accepts no new ones. */
   close(): void;
+}
+
+/** The parts of a request in process that are not its argument. */
+export interface AskedWith {
+  /** Headers, as those of a request. */
+  headers: Headers;
+  /** Its abort stops the call. */
+  signal?: AbortSignal | undefined;
 }
 
 /** Authenticates a handshake; see `Edge`. */
@@ -196,21 +211,33 @@ export function createEdge(deps: EdgeDeps): Edge {
   }
 
   async function call(operation: Operation, given: unknown, caller: Caller): Promise<unknown> {
+    const { body } = await ask(operation, given, caller, { headers: new Headers() });
+    // A copy, because parts of the body are in use here, such as the permissions of a key.
+    return structuredClone(body);
+  }
+
+  async function ask(operation: Operation, given: unknown, caller: Caller, of: AskedWith): Promise<OperationReply> {
+    const { headers, signal } = of;
     const time = steadyClock(clock);
     const receivedAtMs = time.now();
     let isRunning = false;
-    const note = (error: GatewayError | null, status: number) => {
+    const note = (error: GatewayError | null, status: number, id: string | null) => {
       const found = { operation, params: {}, isHead: false };
-      deps.record?.(
-        recordOf(operation.method, found, null, caller, isRunning, status, error, receivedAtMs, time.now()),
-      );
+      deps.record?.(recordOf(operation.method, found, id, caller, isRunning, status, error, receivedAtMs, time.now()));
     };
     try {
       if (closing) throw shuttingDown();
+      shedLoad?.(operation);
       requirePermission(caller, operation.permissions);
-      const { params, query, body, isLong } = argumentsOf(operation, given, deps.limits);
+      const { params, query, body, isLong } = argumentsOf(operation, given, deps.limits, headers);
+      const watch = new Watch(
+        open,
+        clock,
+        allowedMs(headers),
+        signal ? { signal } : null,
+        signal ? undefined : neverLeaves,
+      );
       isRunning = true;
-      const watch = new Watch(open, clock, deps.totalMs, null, neverLeaves);
       try {
         const reply = await operation.run({
           body,
@@ -219,22 +246,28 @@ export function createEdge(deps: EdgeDeps): Edge {
           params,
           basePath: deps.basePath,
           caller,
-          headers: new Headers(),
+          headers,
           signal: watch.signal,
           time,
           receivedAtMs,
           authenticatedAtMs: receivedAtMs,
         });
-        note(null, reply.status);
-        // A copy, because parts of the body are in use here, such as the permissions of a key.
-        return structuredClone(reply.body);
-      } finally {
+        // A stream tells itself when it has ended.
+        if (reply.kind === 'stream') reply.body.onEnd((end) => (end === 'cancelled' ? watch.left() : watch.ended()));
+        else watch.ended();
+        if (!operation.recordsItself) note(null, reply.status, null);
+        return reply;
+      } catch (error) {
         watch.ended();
+        throw error;
       }
     } catch (error) {
       const known = shown(error, operation.method, () => operation.path);
-      note(known, known.status);
-      throw known;
+      // An operation that ran has an id already.
+      const id = isRunning ? null : (operation.generationId?.(receivedAtMs) ?? null);
+      if (!isRunning || !operation.recordsItself) note(known, known.status, id);
+      if (signal?.aborted) throw signal.reason;
+      throw id === null ? known : known.with({ headers: idHeader(id) });
     }
   }
 
@@ -298,6 +331,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     },
     handleAs: (caller, request) => answer(request, {}, caller),
     call,
+    ask,
     inFlight: () => open.size,
     close() {
       closing = true;

@@ -14,7 +14,7 @@ export class Watch {
   readonly signal = new StopSwitch();
   readonly #open: InFlight<Watch>;
   readonly #place: Place<Watch>;
-  readonly #request: Request | null;
+  readonly #request: Pick<Request, 'signal'> | null;
   readonly #hasHost: boolean;
   readonly #stopListening: () => void;
   readonly #stopClock: () => void;
@@ -25,7 +25,7 @@ export class Watch {
     clock: Clock,
     allowedMs: number,
     /** null: no one else can stop it. */
-    request: Request | null,
+    request: Pick<Request, 'signal'> | null,
     onLeave: HandleContext['onLeave'],
   ) {
     this.#open = open;
@@ -34,7 +34,7 @@ export class Watch {
     const leave = () => this.abort();
     this.#stopListening = onLeave
       ? onLeave(leave, () => this.stop('closing'))
-      : onSignal((request as Request).signal, leave);
+      : onSignal((request as Pick<Request, 'signal'>).signal, leave);
     this.#stopClock = clock.after(allowedMs, () => this.stop('deadline'));
     this.#place = open.add(this);
   }

@@ -6,7 +6,7 @@ import { examplesOf, writeExample } from './example-files.ts';
 import { readDoc, tableRows } from './markdown.ts';
 
 const doc = 'docs/in-process.md';
-const [example = '', ...others] = examplesOf(doc);
+const [example = '', asking = '', ...others] = examplesOf(doc);
 
 interface Shown {
   gateway: Gateway;
@@ -36,9 +36,17 @@ describe(doc, () => {
     expect((await gateway.workspaces.list()).total_count).toBe(2);
     await gateway.close();
   });
+  it('asks a model as one of its users, complete and as a stream', async () => {
+    const code = asking.replace('const { choices, usage }', 'export const { choices, usage }');
+    const shown = await import(/* @vite-ignore */ writeExample('in-process-asking', code));
+    expect(shown.choices[0].message.content).toBe('Hello');
+    expect(shown.usage.cost).toBeGreaterThan(0);
+    expect([shown.text, shown.broken]).toEqual([expect.stringMatching(/^This is the sandbox/), '']);
+    await shown.gateway.close();
+  });
   it('has a row for every operation that has a function, with what its path needs', () => {
     const rows = tableRows(readDoc(doc)).filter(
-      ({ columns }) => columns[0] === 'Function' && columns[1] === 'Operation',
+      ({ columns }) => columns[0] === 'Function' && columns[1] === 'Operation' && columns.length === 2,
     );
     const told = rows.map(({ cells }) => {
       const [, place, given = ''] = /^`([\w.]+)\((?:\{(.*)\}|body)?\)`$/.exec(cells[0] ?? '') ?? [];

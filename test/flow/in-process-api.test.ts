@@ -42,7 +42,7 @@ async function errorOf(work: () => unknown): Promise<{ status: number; message: 
 }
 
 describe('the operations of the interface, in process', () => {
-  it('are all there but chat, Responses, the stream of requests and the description of the interface, for the operator and for any caller', () => {
+  it('are all there but the stream of requests and the description of the interface, for the operator and for any caller', () => {
     const { gateway } = open();
     const alone = all.filter(({ api }) => api === undefined);
     expect(alone.map(({ path }) => path).filter((path) => !path.startsWith('/responses'))).toEqual([
@@ -52,6 +52,8 @@ describe('the operations of the interface, in process', () => {
     ]);
     expect(new Set(all.map(({ api }) => api)).size).toBe(all.length - alone.length + 1);
     const seen = gateway.as({ permissions: ['inference'] });
+    for (const one of [gateway, seen])
+      expect([typeof one.chat.completions.create, typeof one.responses.create]).toEqual(['function', 'function']);
     for (const { api } of inGroups)
       expect([typeof at(gateway, api), typeof at(seen, api)]).toEqual(['function', 'function']);
     expect([typeof gateway.explain, typeof seen.explain]).toEqual(['function', 'function']);

@@ -1,5 +1,15 @@
 import { describe, expectTypeOf, it } from 'vitest';
-import type { Gateway, InProcessApi, NewApiKey, StoredApiKey } from '../../src/index.ts';
+import type {
+  ChatChunk,
+  ChatResult,
+  CompletionStream,
+  Gateway,
+  InProcessApi,
+  NewApiKey,
+  ResponsesEvent,
+  ResponsesResult,
+  StoredApiKey,
+} from '../../src/index.ts';
 import type { Explanation } from '../../src/schema/chat/explanation.ts';
 import type { ShownModel } from '../../src/schema/models/model.ts';
 import type { ApiKey, CurrentApiKey } from '../../src/schema/tenants/api-key.ts';
@@ -50,6 +60,8 @@ describe('the types of the functions in process', () => {
       | 'flush'
       | 'state'
       | 'close'
+      | 'chat'
+      | 'responses'
     >();
   });
   it('are those of the responses', () => {
@@ -89,10 +101,31 @@ describe('the types of the functions in process', () => {
       gateway.models.list({ sort: 'best' }),
       // @ts-expect-error a caller names its workspace by workspaceId
       gateway.as({ permissions: ['management'], workspace: 'a' }),
-      // @ts-expect-error chat is a request
-      gateway.chat,
     ];
     expectTypeOf(calls).parameters.toEqualTypeOf<[Gateway]>();
+  });
+  it('of completions are those of the wire, by `stream`', () => {
+    const messages = [{ role: 'user' as const, content: 'Hi' }];
+    const complete = (gateway: Gateway) => gateway.chat.completions.create({ model: 'a/b', messages });
+    expectTypeOf(complete).returns.resolves.toEqualTypeOf<ChatResult>();
+    const streamed = (gateway: Gateway, signal: AbortSignal) =>
+      gateway.as({ permissions: ['inference'] }).chat.completions.create({ messages, stream: true }, { signal });
+    expectTypeOf(streamed).returns.resolves.toEqualTypeOf<CompletionStream<ChatChunk>>();
+    const either = (gateway: Gateway, stream: boolean) => gateway.chat.completions.create({ messages, stream });
+    expectTypeOf(either).returns.resolves.toEqualTypeOf<ChatResult | CompletionStream<ChatChunk>>();
+    const response = (gateway: Gateway) => gateway.responses.create({ input: 'Hi', models: ['a/b'] });
+    expectTypeOf(response).returns.resolves.toEqualTypeOf<ResponsesResult>();
+    const events = (gateway: Gateway) => gateway.responses.create({ input: 'Hi', stream: true });
+    expectTypeOf(events).returns.resolves.toEqualTypeOf<CompletionStream<ResponsesEvent>>();
+    const wrong = (gateway: Gateway) => [
+      // @ts-expect-error a request has messages
+      gateway.chat.completions.create({ model: 'a/b' }),
+      // @ts-expect-error there is no such role
+      gateway.chat.completions.create({ messages: [{ role: 'robot', content: '' }] }),
+      // @ts-expect-error there is no such option
+      gateway.chat.completions.create({ messages }, { timeout: 5 }),
+    ];
+    expectTypeOf(wrong).parameters.toEqualTypeOf<[Gateway]>();
   });
   it('keep what the host app has for its keys', () => {
     const made = (gateway: Gateway, given: NewApiKey) => gateway.apiKeys.create(given);

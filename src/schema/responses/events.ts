@@ -11,6 +11,7 @@ const logprobs = lazily(() => list(z.looseObject({ token: text() })));
 export const responsesEventSchema = lazily(() => {
   const event = <Type extends string, Shape extends z.core.$ZodLooseShape>(type: Type, fields: Shape) =>
     z.looseObject({
+      /** The kind of the event. */
       type: z.literal(type),
       /** Rises by one with each event, from 0. */
       sequence_number: count(),
@@ -35,7 +36,9 @@ export const responsesEventSchema = lazily(() => {
     event('response.output_text.done', { ...inContent, text: text(), logprobs: logprobs() }),
     event('response.output_text.annotation.added', {
       ...inContent,
+      /** Place among the annotations of the part. */
       annotation_index: count(),
+      /** The annotation. */
       annotation: responsesAnnotationSchema(),
     }),
     event('response.refusal.delta', { ...inContent, delta: text() }),
@@ -56,3 +59,5 @@ export const responsesEventSchema = lazily(() => {
     event('response.debug', { debug: z.looseObject({ echo_upstream_body: jsonObject().optional() }) }),
   ]);
 });
+/** One event of a streamed response of the Responses operation. */
+export type ResponsesEvent = z.infer<ReturnType<typeof responsesEventSchema>>;

@@ -152,4 +152,5 @@ export const responsesRequestSchema = lazily(() =>
     stream_options: jsonObject().nullish(),
   }),
 );
+/** The body of `POST /responses`. */
 export interface ResponsesRequest extends z.infer<ReturnType<typeof responsesRequestSchema>> {}

@@ -44,6 +44,7 @@ const thoughtPart = lazily(() => z.looseObject({ type: z.literal('reasoning_text
 
 export const messageItemSchema = lazily(() =>
   z.looseObject({
+    /** The kind of the item. */
     type: z.literal('message'),
     /** Unique in the response. */
     id: text(),
@@ -60,6 +61,7 @@ export const messageItemSchema = lazily(() =>
 
 export const reasoningItemSchema = lazily(() =>
   z.looseObject({
+    /** The kind of the item. */
     type: z.literal('reasoning'),
     /** Unique in the response; what is encrypted may be bound to it. */
     id: text(),
@@ -89,6 +91,7 @@ const callFields = lazily(() => ({
 
 export const functionCallItemSchema = lazily(() =>
   z.looseObject({
+    /** The kind of the item. */
     type: z.literal('function_call'),
     ...callFields(),
     /** Name of the function. */
@@ -101,6 +104,7 @@ export const functionCallItemSchema = lazily(() =>
 );
 export const customToolCallItemSchema = lazily(() =>
   z.looseObject({
+    /** The kind of the item. */
     type: z.literal('custom_tool_call'),
     ...callFields(),
     /** Name of the tool. */
@@ -113,21 +117,29 @@ export const customToolCallItemSchema = lazily(() =>
 );
 export const localShellCallItemSchema = lazily(() =>
   z.looseObject({
+    /** The kind of the item. */
     type: z.literal('local_shell_call'),
     ...callFields(),
     /** The command and its place. */
     action: z.looseObject({
+      /** The kind of the action. */
       type: z.literal('exec'),
+      /** The program and its arguments. */
       command: list(text()),
+      /** Variables of its environment. */
       env: jsonObject(),
+      /** The time limit. */
       timeout_ms: numberOrNull(),
+      /** The folder in which it runs. */
       working_directory: textOrNull(),
+      /** The user who runs it. */
       user: textOrNull(),
     }),
   }),
 );
 export const imageGenerationCallItemSchema = lazily(() =>
   z.looseObject({
+    /** The kind of the item. */
     type: z.literal('image_generation_call'),
     /** Unique in the response. */
     id: text(),
@@ -173,8 +185,11 @@ export const responsesUsageSchema = lazily(() =>
     /** The cost by part, in USD. */
     cost_details: z
       .looseObject({
+        /** USD at the provider, together. */
         upstream_inference_cost: numberOrNull(),
+        /** USD for the prompt. */
         upstream_inference_input_cost: number(),
+        /** USD for the response. */
         upstream_inference_output_cost: number(),
       })
       .optional(),
@@ -187,11 +202,13 @@ export const responsesResultSchema = lazily(() =>
   z.looseObject({
     /** `gen-…`. */
     id: text(),
+    /** Always `response`. */
     object: z.literal('response'),
     /** Unix seconds. */
     created_at: integer(),
     /** Slug of the model that serves. */
     model: text(),
+    /** The state of the response. */
     status: z.enum(['in_progress', 'completed', 'incomplete', 'failed']),
     /** Unix seconds; null: it is not complete. */
     completed_at: integer().nullable(),
@@ -208,26 +225,47 @@ export const responsesResultSchema = lazily(() =>
     /** The tier that serves; `default` where the provider does not say. */
     service_tier: text(),
     // What follows repeats the request. What it did not say is the default of the interface.
+    /** The instructions for the model. */
     instructions: z.unknown(),
+    /** The caller's own texts, by name. */
     metadata: jsonObject().nullable(),
+    /** The tools that the model may call. */
     tools: z.array(z.unknown()),
+    /** The tool that the model may or must call. */
     tool_choice: z.union([text(), jsonObject()]),
+    /** true: the model may call several tools at once. */
     parallel_tool_calls: z.boolean(),
+    /** The randomness of the response. */
     temperature: number(),
+    /** Only the most likely tokens whose probabilities add up to this. */
     top_p: number(),
+    /** Makes a token less likely once it has occurred. */
     presence_penalty: number(),
+    /** Makes a token less likely the more often it has occurred. */
     frequency_penalty: number(),
+    /** The largest output, in tokens. */
     max_output_tokens: integer().nullable(),
+    /** The most calls of tools. */
     max_tool_calls: integer().nullable(),
+    /** The number of most likely tokens that are listed at each place. */
     top_logprobs: integer(),
+    /** The value of the request. */
     background: z.boolean(),
+    /** Settings of the model's thinking. */
     reasoning: jsonObject(),
+    /** The form of the text. */
     text: jsonObject(),
+    /** The treatment of a prompt that is too long. */
     truncation: text(),
+    /** Key for the prompt cache. */
     prompt_cache_key: text().nullable(),
+    /** The caller's own id of its user. */
     safety_identifier: text().nullable(),
+    /** Id of the response that this one continues. */
     previous_response_id: textOrNull(),
+    /** Always false: no response is stored. */
     store: z.literal(false),
   }),
 );
+/** A response of the Responses operation. */
 export interface ResponsesResult extends z.infer<ReturnType<typeof responsesResultSchema>> {}
