@@ -6,6 +6,7 @@ import { causeOf } from './base/errors.ts';
 import { instanceNames, randomIds } from './base/ids.ts';
 import { lazily } from './base/lazily.ts';
 import { systemRandomBytes } from './base/random.ts';
+import type { Caller } from './call/call.ts';
 import { createHealth } from './catalog/health/index.ts';
 import { mergeModels } from './catalog/merge.ts';
 import { dialects } from './dialects/index.ts';
@@ -33,6 +34,7 @@ import type { Explanation } from './schema/chat/explanation.ts';
 import { auditedHost } from './setup/audited-host.ts';
 import { authentication } from './setup/authentication.ts';
 import { configureCatalog } from './setup/catalog.ts';
+import { type ClientOptions, clientOptions } from './setup/client-options.ts';
 import { type Completions, createCompletions } from './setup/completions/completions.ts';
 import { credentialOpener, keyReader } from './setup/credentials.ts';
 import { createExplainer, type Explain } from './setup/explainer.ts';
@@ -77,6 +79,8 @@ export interface RequestHandler {
 export interface CallerGateway extends InProcessApi, Completions {
   /** As `gateway.fetch`, in the name of the caller. */
   fetch: Gateway['fetch'];
+  /** As `gateway.clientOptions`, in the name of the caller. */
+  clientOptions(): ClientOptions;
   /** As `gateway.explain`, for the workspace and the permissions of the caller. */
   explain(body: unknown): Promise<Explanation>;
 }
@@ -99,6 +103,11 @@ export interface Gateway extends RequestHandler, Completions, Omit<InProcessApi,
    * @throws GatewayError invalid_request (400) naming what is wrong with the caller
    */
   as(caller: HostCaller): CallerGateway;
+  /**
+   * The options of a client in this process, which acts for the operator without a key: `new OpenAI(gateway.clientOptions())`.
+   * A client for one of your users takes `gateway.as(caller).clientOptions()`.
+   */
+  clientOptions(): ClientOptions;
   /** Keys callers authenticate with, in the store. */
   apiKeys: HostApiKeys;
   /** The provider credentials that workspaces bring. */
@@ -339,20 +348,24 @@ export function createGateway(options: GatewayOptions): Gateway {
   const apiFor = createInProcess(ofInterface, edge.call);
   const { explain, explainAs } = createExplainer(ofInterface, edge.call);
   const { completions } = createCompletions(ofInterface, edge.ask, brand);
+  const membersOf = (caller: Caller) => {
+    const fetch = fetchBy((request) => edge.handleAs(caller, request));
+    return { ...completions(caller), clientOptions: () => clientOptions(resolved.basePath, fetch) };
+  };
   const api = apiFor(operator);
   const { rotateCredentials, hostApiKeys } = stores;
   const own = auditedHost(audit, () => api, { apiKeys: hostApiKeys, rotateCredentials });
   const apiKeys = lazily(() => withHostApiKeys(api.apiKeys, own.apiKeys));
   const credentials = lazily(() => ({ ...api.credentials, rotate: own.rotateCredentials }));
   return mergeApi(api, {
-    ...completions(operator),
+    ...membersOf(operator),
     fetch: fetchBy((request) => edge.handle(request)),
     as(given: HostCaller) {
       const caller = namedCaller(given, '');
       return mergeApi(apiFor(caller), {
         fetch: fetchBy((request) => edge.handleAs(caller, request)),
         explain: (body: unknown) => explainAs(body, caller),
-        ...completions(caller),
+        ...membersOf(caller),
       });
     },
     handle: edge.handle,

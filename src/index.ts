@@ -82,6 +82,7 @@ export type { ResponsesResult } from './schema/responses/result.ts';
 export type { BudgetEvent } from './schema/settings/budget-events.ts';
 export type { NewApiKey, StoredApiKey } from './schema/tenants/api-key.ts';
 export { defineServerTool, type ServerTool, type ServerToolContext } from './server-tools/server-tool.ts';
+export type { ClientOptions } from './setup/client-options.ts';
 export type { CompletionOptions, Completions, CreateCompletion } from './setup/completions/completions.ts';
 export type { CompletionStream } from './setup/completions/stream.ts';
 export type { Explain, ExplainFor } from './setup/explainer.ts';

@@ -62,6 +62,7 @@ describe('the types of the functions in process', () => {
       | 'close'
       | 'chat'
       | 'responses'
+      | 'clientOptions'
     >();
   });
   it('are those of the responses', () => {
