@@ -1,6 +1,6 @@
+import { readDataUrl } from '../../base/data-url.ts';
 import type { Loose } from '../../base/values.ts';
 import type { ContentPart } from '../../schema/chat/chat.ts';
-import { readDataUrl } from '../shared/data-url.ts';
 import type { Dropped } from '../shared/left-out.ts';
 import { unsupported } from '../shared/unsupported.ts';
 

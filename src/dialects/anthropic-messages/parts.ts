@@ -1,7 +1,7 @@
 import { fromBase64 } from '../../base/base64.ts';
+import { type DataUrl, readDataUrl } from '../../base/data-url.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 import type { ContentPart, FilePart, ImagePart } from '../../schema/chat/part.ts';
-import { type DataUrl, readDataUrl } from '../shared/data-url.ts';
 import { unsupported } from '../shared/unsupported.ts';
 import { mark } from './cache.ts';
 import type { Encoding } from './encoding.ts';

@@ -1,6 +1,6 @@
+import { readDataUrl } from '../../base/data-url.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 import type { ContentPart } from '../../schema/chat/part.ts';
-import { readDataUrl } from '../shared/data-url.ts';
 import { unsupported } from '../shared/unsupported.ts';
 
 /** The formats by media type, and by the ending of a file's name where it lies in a bucket. */

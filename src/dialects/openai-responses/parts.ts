@@ -1,6 +1,6 @@
+import { readDataUrl } from '../../base/data-url.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 import type { ContentPart, FilePart } from '../../schema/chat/chat.ts';
-import { readDataUrl } from '../shared/data-url.ts';
 import { unsupported } from '../shared/unsupported.ts';
 import type { Dropped } from './dropped.ts';
 import type { ResponsesQuirks } from './quirks.ts';

@@ -1,6 +1,6 @@
+import { readDataUrl } from '../../../base/data-url.ts';
 import type { Loose } from '../../../base/values.ts';
 import type { AssistantMessage, ToolCall } from '../../../schema/chat/chat.ts';
-import { readDataUrl } from '../../shared/data-url.ts';
 import { argumentsObject, contentText } from '../../shared/values.ts';
 import { isGemini3, type ModelFamily } from '../model-family.ts';
 import type { GoogleQuirks } from '../quirks.ts';

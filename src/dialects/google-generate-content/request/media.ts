@@ -1,6 +1,6 @@
+import { readDataUrl } from '../../../base/data-url.ts';
 import type { Loose } from '../../../base/values.ts';
 import type { ContentPart } from '../../../schema/chat/chat.ts';
-import { readDataUrl } from '../../shared/data-url.ts';
 import { unsupported } from '../../shared/unsupported.ts';
 import type { GoogleQuirks } from '../quirks.ts';
 import { type Drop, dropOthers } from './generation-config.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readDataUrl } from '../../../../src/dialects/shared/data-url.ts';
+import { readDataUrl } from '../../../src/base/data-url.ts';
 
 describe('a data URL', () => {
   it.each([
