@@ -31,11 +31,12 @@ import { createOutputEstimates } from './pricing/output-estimates.ts';
 import { builtInProviders, builtInSlugs } from './providers/index.ts';
 import { sandboxModels } from './providers/sandbox/index.ts';
 import type { Explanation } from './schema/chat/explanation.ts';
+import { type ClientOptions, clientOptions } from './setup/asking/client-options.ts';
+import { type Completions, createCompletions } from './setup/asking/completions.ts';
+import { type GatewayLanguageModel, type LanguageModelSettings, languageModel } from './setup/asking/language-model.ts';
 import { auditedHost } from './setup/audited-host.ts';
 import { authentication } from './setup/authentication.ts';
 import { configureCatalog } from './setup/catalog.ts';
-import { type ClientOptions, clientOptions } from './setup/client-options.ts';
-import { type Completions, createCompletions } from './setup/completions/completions.ts';
 import { credentialOpener, keyReader } from './setup/credentials.ts';
 import { createExplainer, type Explain } from './setup/explainer.ts';
 import { allOperations, allPlugins, allServerTools, pluginVariantsOf, searchEnginesOf } from './setup/extensions.ts';
@@ -79,6 +80,8 @@ export interface RequestHandler {
 export interface CallerGateway extends InProcessApi, Completions {
   /** As `gateway.fetch`, in the name of the caller. */
   fetch: Gateway['fetch'];
+  /** As `gateway.languageModel`, in the name of the caller. */
+  languageModel(slug: string, settings?: LanguageModelSettings): GatewayLanguageModel;
   /** As `gateway.clientOptions`, in the name of the caller. */
   clientOptions(): ClientOptions;
   /** As `gateway.explain`, for the workspace and the permissions of the caller. */
@@ -108,6 +111,14 @@ export interface Gateway extends RequestHandler, Completions, Omit<InProcessApi,
    * A client for one of your users takes `gateway.as(caller).clientOptions()`.
    */
   clientOptions(): ClientOptions;
+  /**
+   * A model as a language model of the AI SDK (`ai` 7), which acts for the operator without a key:
+   * `generateText({ model: gateway.languageModel('acme/fast'), prompt })`.
+   * @param settings  fields of each request, such as `models` or `session_id`
+   * @throws GatewayError invalid_request (400)
+   * @see docs/ai-sdk.md
+   */
+  languageModel(slug: string, settings?: LanguageModelSettings): GatewayLanguageModel;
   /** Keys callers authenticate with, in the store. */
   apiKeys: HostApiKeys;
   /** The provider credentials that workspaces bring. */
@@ -347,10 +358,15 @@ export function createGateway(options: GatewayOptions): Gateway {
     };
   const apiFor = createInProcess(ofInterface, edge.call);
   const { explain, explainAs } = createExplainer(ofInterface, edge.call);
-  const { completions } = createCompletions(ofInterface, edge.ask, brand);
+  const { completions, askChat } = createCompletions(ofInterface, edge.ask, brand);
   const membersOf = (caller: Caller) => {
     const fetch = fetchBy((request) => edge.handleAs(caller, request));
-    return { ...completions(caller), clientOptions: () => clientOptions(resolved.basePath, fetch) };
+    return {
+      ...completions(caller),
+      clientOptions: () => clientOptions(resolved.basePath, fetch),
+      languageModel: (slug: string, settings?: LanguageModelSettings) =>
+        languageModel(askChat(caller), brand, slug, settings),
+    };
   };
   const api = apiFor(operator);
   const { rotateCredentials, hostApiKeys } = stores;

@@ -155,6 +155,33 @@ const checks = {
     await withinSeconds(2, closed);
   },
 
+  async 'answers in process: a completion, a stream, a model of the AI SDK, a client without a key'(context) {
+    const words = ['Grüße ', '你好 ', '👋🏽'];
+    const { gateway, sent } = scripted(context, ({ body }) =>
+      JSON.parse(body).stream ? stream(cut(encode(streamText(words)), 7)) : json(completion('Hello')),
+    );
+    const body = { model: 'acme/fast', messages: [{ role: 'user', content: 'Hi' }] };
+    const { choices } = await gateway.chat.completions.create(body);
+    equal(choices[0].message.content, 'Hello', 'content');
+    let text = '';
+    for await (const one of await gateway.chat.completions.create({ ...body, stream: true }))
+      text += one.choices[0]?.delta.content ?? '';
+    equal(text, words.join(''), 'streamed');
+    const model = gateway.as({ permissions: ['inference'] }).languageModel('acme/fast');
+    const prompt = [{ role: 'user', content: [{ type: 'text', text: 'Hi' }] }];
+    equal((await model.doGenerate({ prompt })).content[0].text, 'Hello', 'content of the model');
+    let said = '';
+    const reader = (await model.doStream({ prompt })).stream.getReader();
+    for (let part = await reader.read(); !part.done; part = await reader.read())
+      if (part.value.type === 'text-delta') said += part.value.delta;
+    equal(said, words.join(''), 'streamed by the model');
+    const { baseURL, fetch } = gateway.clientOptions();
+    const headers = { 'content-type': 'application/json', authorization: 'Bearer unused' };
+    const init = { method: 'POST', headers, body: JSON.stringify(body) };
+    equal((await fetch(`${baseURL}/chat/completions`, init)).status, 200, 'status of the client');
+    equal(sent.length, 5, 'requests upstream');
+  },
+
   async 'adds routing metadata where it is asked for'(context) {
     const { gateway } = scripted(context, () => json(completion('Hello')));
     const plain = await (await ask(gateway, {})).json();

@@ -63,6 +63,7 @@ describe('the types of the functions in process', () => {
       | 'chat'
       | 'responses'
       | 'clientOptions'
+      | 'languageModel'
     >();
   });
   it('are those of the responses', () => {

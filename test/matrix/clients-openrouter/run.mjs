@@ -19,12 +19,25 @@ await runChecks('@openrouter/sdk', managementChecks(service), service.begin);
 await runChecks('@openrouter/sdk', listingChecks(service), service.begin);
 await runChecks('@openrouter/sdk', responsesChecks(service), service.begin);
 await runChecks('@openrouter/ai-sdk-provider', providerChecks(aiProvider(service)), service.begin);
+await runChecks('@openrouter/ai-sdk-provider in process', inProcessChecks(service), service.begin);
 await service.close();
 finish('clients-openrouter');
 
 function sdk({ baseURL, apiKey }) {
   const client = new OpenRouter({ apiKey, serverURL: baseURL, retryConfig: { strategy: 'none' } });
   return client;
+}
+
+function inProcessChecks({ gateway, nextRecord }) {
+  return {
+    async 'acts for a user without a key'() {
+      const user = { permissions: ['inference'], userId: 'ada' };
+      const openrouter = createOpenRouter(gateway.as(user).clientOptions());
+      const { text } = await generateText({ model: openrouter('sandbox/echo'), prompt: 'Good morning' });
+      const { userId, apiKeyHash } = await nextRecord();
+      deepEqual([text, userId, apiKeyHash], ['Good morning', 'ada', null]);
+    },
+  };
 }
 
 function aiProvider({ baseURL, apiKey }) {

@@ -6,7 +6,9 @@ import { aiSdkResponsesOver } from './ai-sdk-responses.mjs';
 import { finish, runChecks } from './check.mjs';
 import { agents, agentsResponses, aiSdk, aiSdkResponses, openai, openaiInProcess } from './connect.mjs';
 import { dialects, startDialects } from './dialects.mjs';
+import { inProcessChecks } from './in-process.mjs';
 import { langchainChecks } from './langchain.mjs';
+import { languageModelChecks } from './language-model.mjs';
 import { openaiChecks } from './openai.mjs';
 import { openaiResponsesChecks, openaiResponsesOver } from './openai-responses.mjs';
 import { startMock } from './scenarios.mjs';
@@ -22,6 +24,8 @@ await runChecks('openai', openaiChecks(service, openai(service)), service.begin)
 await runChecks('openai in-process', openaiChecks(service, openaiInProcess(service)), service.begin);
 await runChecks('ai', aiSdkChecks(service, aiSdk(service)), service.begin);
 await runChecks('ai in-process', aiSdkChecks(inProcess, aiSdk(inProcess)), service.begin);
+await runChecks('clientOptions', inProcessChecks(service), service.begin);
+await runChecks('languageModel', languageModelChecks(service), service.begin);
 await runChecks('agents', agentsChecks(service, agents(service)), service.begin);
 await runChecks('langchain', langchainChecks(service), service.begin);
 
@@ -32,6 +36,7 @@ for (const dialect of Object.keys(dialects)) {
     ['openai', openaiResponsesOver(dialect, { ...ask, client: openai(service) })],
     ['agents', agentsResponsesOver(dialect, { ...ask, runner: agentsResponses(service) })],
     ['ai', aiSdkResponsesOver(dialect, { ...ask, provider: aiSdkResponses(service) })],
+    ['languageModel', aiSdkResponsesOver(dialect, { ...ask, provider: (slug) => service.gateway.languageModel(slug) })],
   ])
     await runChecks(`${client} responses over ${dialect}`, checks, service.begin);
 }

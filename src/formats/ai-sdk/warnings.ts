@@ -1,0 +1,27 @@
+import type { CallWarning } from './types.ts';
+
+/** Collects what of a call is left out. Each is told once. */
+export class Warnings {
+  readonly #list: CallWarning[] = [];
+  readonly #known = new Set<string>();
+
+  /** Adds a feature that has no place in a chat request. */
+  unsupported(feature: string, details?: string): void {
+    this.#add({ type: 'unsupported', feature, ...(details === undefined ? {} : { details }) });
+  }
+
+  other(message: string): void {
+    this.#add({ type: 'other', message });
+  }
+
+  list(): CallWarning[] {
+    return [...this.#list];
+  }
+
+  #add(warning: CallWarning): void {
+    const key = JSON.stringify(warning);
+    if (this.#known.has(key)) return;
+    this.#known.add(key);
+    this.#list.push(warning);
+  }
+}
