@@ -108,6 +108,15 @@ describe('a chat completion in process', () => {
     for (const given of [body, streamed])
       expect((await errorOf(gateway.chat.completions.create(given))).status).toBe(402);
   });
+  it('is refused under overload, as a request is, and counts as one in flight', async () => {
+    const { gateway, upstream } = testGateway({ overload: { maxInFlight: 1 } });
+    upstream.always({ body: [begun, { hangs: true }] });
+    const stream = await gateway.chat.completions.create(streamed);
+    expect(gateway.state().requestsInFlight).toBe(1);
+    expect((await errorOf(gateway.chat.completions.create(body))).status).toBe(503);
+    await stream.return();
+    expect(gateway.state().requestsInFlight).toBe(0);
+  });
   it.each([undefined, new Error('enough')])(
     'stops at an abort before the answer, and throws its reason: %s',
     async (reason) => {
