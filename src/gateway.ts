@@ -45,6 +45,7 @@ import { imposing } from './setup/imposed.ts';
 import { createInProcess, type InProcessApi, mergeApi, operator } from './setup/in-process.ts';
 import { configureModels } from './setup/models.ts';
 import { networkOf } from './setup/network.ts';
+import { operatorKeys } from './setup/operator-keys.ts';
 import { missingKeys } from './setup/options/missing-keys.ts';
 import { rateDeps } from './setup/options/rate-limits.ts';
 import { trustedOrigins } from './setup/options/trusted-origins.ts';
@@ -227,6 +228,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const rates = rateDeps(resolved.rateLimits, stores.rateLimiter);
   const plugins = asOptions(() => allPlugins(resolved.plugins));
+  const keys = operatorKeys((slug) => configured.get(slug) as Configured);
   const pipeline: PipelineDeps = {
     clock,
     random,
@@ -255,11 +257,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     budgets: resolved.budgets,
     outputEstimates: resolved.budgets.estimate === 'p99' ? createOutputEstimates() : null,
     rates,
-    openCredential: credentialOpener(
-      (slug) => (configured.get(slug) as Configured).credential,
-      stores.credentials,
-      takesByok,
-    ),
+    openCredential: credentialOpener(keys.open, stores.credentials, takesByok),
+    renewKey: (ref, refused, signal) => ref.kind === 'operator' && keys.renew(ref, refused, signal),
     reportAuthFailure: (provider, reason) =>
       writeLog(logger, 'warn', { provider, reason }, 'The auth of a provider failed'),
     reportRefusedKey: (refused) => writeLog(logger, 'warn', refused, 'provider refused the key'),

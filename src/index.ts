@@ -61,6 +61,8 @@ export { type WebOptions, web } from './plugins/web.ts';
 export { type WebFetchOptions, webFetch } from './plugins/web-fetch.ts';
 export { type AiSdkModel, type AiSdkModels, type AiSdkProviderOptions, fromAiSdk } from './providers/ai-sdk/index.ts';
 export { type BuiltInSlug, builtInProviders, type ProviderSlug } from './providers/index.ts';
+export type { ApiKeyRequest, ApiKeySource } from './providers/keys/api-key.ts';
+export { type ClientCredentialsOptions, clientCredentials } from './providers/keys/client-credentials.ts';
 export {
   type Auth,
   bearer,

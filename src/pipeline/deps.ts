@@ -1,3 +1,4 @@
+import type { StopSignal } from '../base/async/stop.ts';
 import type { Clock } from '../base/clock.ts';
 import type { GatewayError } from '../base/errors.ts';
 import type { Caller } from '../call/call.ts';
@@ -130,9 +131,19 @@ export interface AttemptDeps {
   provider: (slug: string) => Provider | null;
   /**
    * Makes a key of a reference. No other place does.
-   * @throws UpstreamError operator (the next target is called) when a credential cannot be opened
+   * @param stop  aborted when nobody waits for the key any more
+   * @throws UpstreamError operator (the next target is called) when a credential cannot be opened; the error of a
+   *   function that returns the operator's key
    */
-  openCredential: (ref: CredentialRef) => Credential | Promise<Credential>;
+  openCredential: (
+    ref: CredentialRef,
+    stop: StopSignal & { readonly signal: AbortSignal },
+  ) => Credential | Promise<Credential>;
+  /**
+   * Asks for another key after the provider has refused one with a 401. @returns false: there is no other
+   * @throws the error of the function that returns the key
+   */
+  renewKey: (ref: CredentialRef, refused: Credential, signal: AbortSignal) => boolean | Promise<boolean>;
   /** Credentials whose provider has refused a thought; absent: none is remembered. */
   refusedThoughts?: RefusedThoughts | undefined;
   /** The fields in which providers have thoughts; absent: nothing is learnt. */

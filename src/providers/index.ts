@@ -11,6 +11,7 @@ import { sandbox } from './sandbox/index.ts';
 import { providersWithoutAddress } from './without-address.ts';
 
 export { type AiSdkModel, type AiSdkModels, type AiSdkProviderOptions, fromAiSdk } from './ai-sdk/index.ts';
+export { type ClientCredentialsOptions, clientCredentials } from './keys/client-credentials.ts';
 
 /** The providers that need code, by slug. */
 const inCode = {

@@ -7,6 +7,7 @@ import type { Dialect } from '../dialects/dialect.ts';
 import { checkedHostObject, field, throwIssues } from '../schema/host-object.ts';
 import { checkBy } from '../schema/schema.ts';
 import type { Transport } from '../transport/transport.ts';
+import type { ApiKeySource } from './keys/api-key.ts';
 
 /** A provider key: ours, or a caller's. Most providers take one string; some need several (region, account, …). */
 export interface Credential {
@@ -117,8 +118,8 @@ export interface Provider<Quirks extends object = object> {
    * chooses one of them.
    */
   also?: Readonly<Record<string, DialectAddress>>;
-  /** Your key for it; wins over `env`. */
-  apiKey?: string | undefined;
+  /** Your key for it, or a function that returns it, such as `clientCredentials`; wins over `env`. */
+  apiKey?: string | ApiKeySource | undefined;
   /** The other parts of your credential, by name, where `credentialShape` declares some. */
   credential?: Readonly<Record<string, string>> | undefined;
   /** The parts of a credential, if it is more than one string. */
@@ -161,7 +162,7 @@ const shape = lazily(() => ({
   baseUrl: z.union([field.text(), field.fn()]),
   dialect: field.object(),
   also: field.object().optional(),
-  apiKey: z.string().optional(),
+  apiKey: z.union([z.string(), field.fn()]).optional(),
   credential: field.object().optional(),
   credentialShape: field.object().optional(),
   auth: field.fn().optional(),

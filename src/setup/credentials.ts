@@ -6,6 +6,7 @@ import type { Credential, CredentialShape } from '../providers/provider.ts';
 import type { Credentials } from '../stores/credentials/index.ts';
 import { type KeyReader, plainKey } from '../stores/credentials/key.ts';
 import { credentialOfKey } from './credential-parts.ts';
+import type { AttemptStop, OperatorKeys } from './operator-keys.ts';
 
 /**
  * The one place where a reference becomes a key: the operator's own, or one that a workspace brought. A key that does
@@ -16,12 +17,12 @@ import { credentialOfKey } from './credential-parts.ts';
  *                   the last check
  */
 export function credentialOpener(
-  operatorsOwn: (provider: string) => Credential,
+  operatorsOwn: OperatorKeys['open'],
   credentials: (workspaceId: WorkspaceId) => Pick<Credentials, 'open'>,
   takesByok: (provider: string) => boolean,
-): (ref: CredentialRef) => Credential | Promise<Credential> {
-  return (ref) => {
-    if (ref.kind === 'operator') return operatorsOwn(ref.provider);
+): (ref: CredentialRef, stop: AttemptStop) => Credential | Promise<Credential> {
+  return (ref, stop) => {
+    if (ref.kind === 'operator') return operatorsOwn(ref, stop);
     if (!takesByok(ref.provider)) throw unusable();
     const opened = credentials(ref.workspaceId).open(ref.id);
     return opened instanceof Promise ? opened.catch(asRefusal) : opened;

@@ -4,6 +4,7 @@ import { didYouMean, nearest } from '../base/text/nearest.ts';
 import { isOnOneLine, isUnfilled, pastedKey } from '../base/text/pasted-key.ts';
 import type { DataPolicy } from '../call/model.ts';
 import type { Dialect } from '../dialects/dialect.ts';
+import type { ApiKeySource } from '../providers/keys/api-key.ts';
 import {
   type Credential,
   type CredentialShape,
@@ -18,7 +19,7 @@ import { readAddress } from './options/base-url.ts';
 
 /** The settings that a host app gives for a provider. */
 export interface ProviderSettings {
-  apiKey?: string | undefined;
+  apiKey?: string | ApiKeySource | undefined;
   credential?: Record<string, string> | undefined;
   baseUrl?: string | undefined;
   byok?: boolean | undefined;
@@ -29,11 +30,19 @@ export interface ProviderSettings {
   dataPolicy?: DataPolicy | undefined;
 }
 
-/** A provider with its configuration in this gateway. */
-export interface Configured {
-  provider: Provider;
-  /** The operator's own credential, with the headers that go only with it; `secret` is '' for none. */
+/** A key of the operator. */
+export interface ConfiguredKey {
+  /**
+   * The credential, with the headers that go only with it; `secret` is '' for none, and where a function returns the key.
+   */
   credential: Credential;
+  /** Returns the key at each moment; null: the credential holds it. */
+  source: ApiKeySource | null;
+}
+
+/** A provider with its configuration in this gateway, and the operator's own key. */
+export interface Configured extends ConfiguredKey {
+  provider: Provider;
   /** true: the provider gets the credentials that workspaces bring. */
   takesByok: boolean;
   /** true: the provider can serve a request without a credential of the caller. */
@@ -91,6 +100,7 @@ export function configureProviders(
     configured.set(provider.slug, {
       provider,
       credential: { secret: '' },
+      source: null,
       takesByok: true,
       isUsable: false,
       isConfigured: false,
@@ -131,6 +141,7 @@ function configureMade(
   return {
     provider,
     credential: credential ?? { secret: '' },
+    source: sourceOf(apiKey),
     takesByok,
     isUsable: credential !== null || provider.env.length === 0 || provider.createTransport !== undefined,
     isConfigured: true,
@@ -210,6 +221,7 @@ function configureProvider(
   return {
     provider,
     credential: { secret: '', ...credential, ...(headers === undefined ? {} : { headers: inLowerCase(headers) }) },
+    source: sourceOf(given.apiKey),
     takesByok,
     isUsable: credential !== null || !needsKey,
     isConfigured: true,
@@ -279,11 +291,42 @@ function atOwnAddress(
   return { ...made, ...facts };
 }
 
-/** @param corrections  gets what was corrected. @returns null: none is set */
+function sourceOf(apiKey: string | ApiKeySource | undefined): ApiKeySource | null {
+  return typeof apiKey === 'function' ? apiKey : null;
+}
+
+/**
+ * Makes the operator's credential. Where a function returns the key, the secret is '', and the other parts are checked.
+ * @param corrections  gets what was corrected
+ * @returns null: none is set
+ */
 function operatorsCredential(
   slug: string,
   shape: CredentialShape | undefined,
-  { apiKey: given, credential: parts }: { apiKey?: string | undefined; credential?: Provider['credential'] },
+  own: { apiKey?: string | ApiKeySource | undefined; credential?: Provider['credential'] },
+  corrections: Correction[],
+): Credential | null {
+  const { apiKey: given, credential: parts } = own;
+  if (typeof given !== 'function') return staticCredential(slug, shape, given, parts, corrections);
+  const made = staticCredential(slug, shape && withAnyKey(shape), anyKey, parts, corrections);
+  return { ...made, secret: '' };
+}
+
+/** It stands for a key that only a function knows. */
+const anyKey = 'any-key';
+
+function withAnyKey(shape: CredentialShape): CredentialShape {
+  const { apiKey } = shape.parts;
+  if (apiKey?.pattern === undefined) return shape;
+  const { pattern: _, ...anyForm } = apiKey;
+  return { ...shape, parts: { ...shape.parts, apiKey: anyForm } };
+}
+
+function staticCredential(
+  slug: string,
+  shape: CredentialShape | undefined,
+  given: string | undefined,
+  parts: Provider['credential'],
   corrections: Correction[],
 ): Credential | null {
   const apiKey = given === undefined ? undefined : keyOf(slug, given, shape, corrections);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { StopSwitch } from '../../src/base/async/stop.ts';
 import { openaiChat } from '../../src/dialects/openai-chat/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { bearer, defineProvider } from '../../src/providers/provider.ts';
@@ -131,6 +132,6 @@ describe('a key of a workspace that is worth nothing', () => {
       () => false,
     );
     const ref = { kind: 'byok', provider: 'groq', workspaceId: 'acme' as never, id: 'x' } as const;
-    expect(() => open(ref)).toThrow('The credential cannot be used.');
+    expect(() => open(ref, new StopSwitch())).toThrow('The credential cannot be used.');
   });
 });

@@ -58,6 +58,8 @@ export interface SignalLimits {
   timeoutMs?: number;
   /** Makes the reason of the signal when the work takes too long. */
   late?: (timeoutMs: number) => Error;
+  /** true: the timer alone does not keep the process alive. */
+  isIdle?: boolean;
 }
 
 /**
@@ -67,7 +69,7 @@ export interface SignalLimits {
  */
 export async function withSignal<T>(
   clock: Clock,
-  { timeoutMs, signals, late }: SignalLimits,
+  { timeoutMs, signals, late, isIdle = false }: SignalLimits,
   work: (signal: AbortSignal) => T | Promise<T>,
 ): Promise<T> {
   const own = new StopSwitch();
@@ -79,7 +81,8 @@ export async function withSignal<T>(
     signal.addEventListener('abort', onAbort, { once: true });
     return () => signal.removeEventListener('abort', onAbort);
   });
-  const cancel = timeoutMs === undefined ? null : clock.after(timeoutMs, () => own.abort(late?.(timeoutMs)));
+  const cancel =
+    timeoutMs === undefined ? null : clock.after(timeoutMs, () => own.abort(late?.(timeoutMs)), { isIdle });
   try {
     own.throwIfAborted();
     return await Promise.race([started(() => work(own.signal)), stopped]);

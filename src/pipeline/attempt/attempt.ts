@@ -19,6 +19,7 @@ import { redactorOfSigned, withoutKeys } from '../secrets/redaction.ts';
 import { authenticated } from './authenticate.ts';
 import { isOtherPrompt } from './bound-thoughts.ts';
 import { AttemptContext } from './context.ts';
+import { isRenewed, mayRenew, openedKey } from './operator-key.ts';
 import { fittedRequest, Sent, urlOf } from './outgoing.ts';
 import { refusedKeyIn } from './refused-key.ts';
 import { type Attempted, readError, readResponse } from './response.ts';
@@ -44,13 +45,16 @@ export interface AttemptObserver extends AttemptWatcher {
   /** Receives the headers of every response, also of an error, and the redactor that takes keys out of them. */
   responded(headers: Readonly<Record<string, string>>, redactor: Redactor): void;
   succeeded(attempted: Attempted): void;
-  failed(error: unknown): void;
+  /** @param isRenewed  true: only the key was at fault, and there is a new one */
+  failed(error: unknown, isRenewed: boolean): void;
 }
 
 /** The parts of an attempt beside its target. */
 export interface AttemptInput extends Pick<Call, 'ask' | 'signal' | 'time'> {
   /** Follows the call; null: nobody does. */
   follower: SafeFollower | null;
+  /** true: this attempt has a renewed key, which is not renewed again. Absent: false. */
+  isRenewed?: boolean;
   /** The request as the client sent it. Absent: the request was not changed. */
   asked?: ChatRequest;
 }
@@ -76,10 +80,10 @@ export async function attempt(
   let credential: Credential | null = null;
   let provider: Provider | null = null;
   try {
-    const opened = deps.openCredential(target.credential);
+    call.signal.addEventListener('abort', onCallAbort, { once: true });
+    const opened = openedKey(deps, target, controller, watchdog);
     credential = opened instanceof Promise ? await opened : opened;
     call.signal.throwIfAborted();
-    call.signal.addEventListener('abort', onCallAbort, { once: true });
     provider = deps.provider(target.endpoint.providerSlug) as Provider;
     checkReadable(call.ask.native, provider.dialect);
     if (call.ask.takesTurns) {
@@ -130,7 +134,13 @@ export async function attempt(
     controller.abort(error);
     const named = withCallersPath(error, call.ask);
     const cleaned = credential && provider ? withoutKeys(named, credential, provider.baseUrl) : named;
-    observer.failed(cleaned);
+    if (credential !== null && mayRenew(cleaned, call, target)) {
+      if (await isRenewed(deps, target, credential, call.signal)) {
+        observer.failed(cleaned, true);
+        throw cleaned;
+      }
+    }
+    observer.failed(cleaned, false);
     const refused = credential === null ? null : refusedKeyIn(cleaned, target, credential);
     if (refused !== null) deps.reportRefusedKey?.(refused);
     throw cleaned;

@@ -4,7 +4,9 @@ import type { Target } from '../../call/plan.ts';
 import type { AttemptTrace } from '../../call/trace.ts';
 import type { Observation } from '../../catalog/health/index.ts';
 import type { Usage } from '../../schema/chat/chat.ts';
+import type { RetrySettings } from '../../schema/settings/settings.ts';
 import type { ExecuteDeps } from '../deps.ts';
+import { hadNoKey } from './operator-key.ts';
 
 // The results of a workspace's own credential say nothing of the endpoint for other workspaces: it has a key of its
 // own.
@@ -42,7 +44,9 @@ const neverConnected =
 /**
  * true: no request can provoke the failure. The provider does not know the credential, or nothing reached the provider.
  */
-function isProven({ reason, status, providerCode = '' }: UpstreamError): boolean {
+function isProven(error: UpstreamError): boolean {
+  const { reason, status, providerCode = '' } = error;
+  if (hadNoKey(error)) return true;
   return reason === 'status' ? status === 401 : reason === 'network' && neverConnected.test(providerCode);
 }
 
@@ -76,6 +80,13 @@ function speedOf(
   return tookMs > 0 && completion_tokens > 1 ? (completion_tokens * 1000) / tookMs : null;
 }
 
+/** Returns how long an endpoint is left alone. A function without a key may say itself when to ask it again. */
+function pauseAfter(error: UpstreamError, retry: RetrySettings): number {
+  const askedMs = error.retryAfterMs;
+  if (error.fault !== 'operator') return askedMs ?? 0;
+  return hadNoKey(error) ? (askedMs ?? retry.cooldownMs) : retry.cooldownMs;
+}
+
 /**
  * Sets aside for a while an endpoint that refused our key, or asked for a longer pause than we wait: for all workspaces
  * where no request can provoke that, else for the workspace alone.
@@ -86,7 +97,7 @@ export function coolDownAfter(
   error: UpstreamError,
 ): void {
   if (error.fault === 'caller') return;
-  const pauseMs = error.fault === 'operator' ? retry.cooldownMs : (error.retryAfterMs ?? 0);
+  const pauseMs = pauseAfter(error, retry);
   if (error.fault !== 'operator' && pauseMs <= retry.maxRetryAfterMs) return;
   const forWhom = isProven(error) ? null : workspaceOf(target);
   health.coolDown(keyOf(target), clock.now() + pauseMs, forWhom, target.workspaceId);

@@ -15,8 +15,10 @@ import type { Sent } from './outgoing.ts';
 
 /**
  * Calls a target, adds the result of the attempt to the log, and reports it to the health of the endpoint, which knows
- * already that the attempt begins. Where the provider refuses a thought that does not fit the messages before it, calls
- * the same target once more and tells it to drop such thoughts: nothing was made, and nothing is charged.
+ * already that the attempt begins. Calls the same target once more, since nothing was made and nothing is charged, where
+ * the provider
+ * - refuses a key that has come to its end: with the new key;
+ * - refuses a thought that does not fit the messages before it: tells it to drop such thoughts.
  */
 export function traced(
   deps: AttemptDeps & Pick<ExecuteDeps, 'health'>,
@@ -26,11 +28,12 @@ export function traced(
   watcher: AttemptWatcher,
 ): Promise<Attempted> {
   const observer = new Observer(deps, input, target, log, watcher);
-  const again = () => {
+  const again = (given = input) => {
     observeStart(deps, target);
-    return attempt(deps, input, target, new Observer(deps, input, target, log, watcher));
+    return attempt(deps, given, target, new Observer(deps, given, target, log, watcher));
   };
   return attempt(deps, input, target, observer).catch((error: unknown) => {
+    if (observer.isRenewed) return again({ ...input, isRenewed: true });
     if (error instanceof UpstreamError && hasLearnt(deps, input, target, error)) return again();
     if (!(error instanceof UpstreamError && error.isThoughtMismatch) || observer.thoughts === undefined) throw error;
     // The provider was told to drop such thoughts, and still refuses them.
@@ -78,6 +81,8 @@ class Observer implements AttemptObserver {
   thoughts: EncodedRequest['thoughts'];
   #sent: Sent | null = null;
   #followed: FollowedAttempt | undefined;
+  /** true: the provider refused a key that has come to its end, and there is a new one. */
+  isRenewed = false;
 
   constructor(
     deps: AttemptDeps & Pick<ExecuteDeps, 'health'>,
@@ -136,8 +141,10 @@ class Observer implements AttemptObserver {
       observeFirstToken(this.#deps, this.#target, this.#input.time.now() - this.#startedAtMs);
   }
 
-  failed(error: unknown): void {
-    observeFailure(this.#deps, this.#target, error);
+  failed(error: unknown, isRenewed: boolean): void {
+    this.isRenewed = isRenewed;
+    // A key that has come to its end says nothing about the endpoint.
+    observeFailure(this.#deps, this.#target, isRenewed ? null : error);
     if (error instanceof UpstreamError)
       this.#note(error.status, error.errorType, cleanText(error.message, 500), this.#costOf(error), error.failure);
     else if (this.#input.signal.aborted) this.#note(499, 'cancelled', null, this.#costOf(null));

@@ -2,8 +2,10 @@ import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 import { type DialectName, dialects, type QuirksOf } from '../../dialects/index.ts';
 import type { BuiltInSlug } from '../../providers/index.ts';
+import type { ApiKeySource } from '../../providers/keys/api-key.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { expectation } from '../../schema/chat/expectations.ts';
+import { func } from '../../schema/functions.ts';
 import { dataPolicyOptions, slug } from './endpoint.ts';
 
 type AnyQuirks = QuirksOf<DialectName>;
@@ -31,9 +33,10 @@ export const providerOptions = lazily(() =>
   z.strictObject({
     /**
      * The key; a built-in provider without a key is not used, a server with a `baseUrl` is called without a key. Blanks
-     * and quotation marks around it, and `Bearer` before it, are left out; see docs/options.md#slips-in-settings.
+     * and quotation marks around it, and `Bearer` before it, are left out; see docs/options.md#slips-in-settings. Or a
+     * function that returns the key, such as `clientCredentials`; see docs/self-hosted.md#keys-that-end.
      */
-    apiKey: z.string().min(1).optional(),
+    apiKey: z.union([z.string().min(1), func<ApiKeySource>('a key, or a function that returns it')]).optional(),
     /** The other parts of the credential by name, where the provider has several. */
     credential: z.record(z.string(), z.string().min(1)).optional(),
     /**
