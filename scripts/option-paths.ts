@@ -63,8 +63,9 @@ function typeOf(schema: z.ZodType): string | null {
   if (schema instanceof z.ZodObject) return 'object';
   if (schema instanceof z.ZodArray) {
     const { inner } = unwrapped(schema.element as z.ZodType);
-    // Of objects that the schema describes, or of which it only asks for some methods.
-    return inner instanceof z.ZodObject || inner instanceof z.ZodCustom ? 'list' : `list of ${typeOf(inner)}`;
+    // Of objects that the schema describes, or of which it only asks for some methods; or of several kinds.
+    const of = inner instanceof z.ZodObject ? null : typeOf(inner);
+    return of === null ? 'list' : `list of ${of}`;
   }
   if (schema instanceof z.ZodUnion) {
     const has = (type: new (...given: never[]) => unknown) => schema.options.some((option) => option instanceof type);

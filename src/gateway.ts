@@ -43,9 +43,9 @@ import { allOperations, allPlugins, allServerTools, pluginVariantsOf, searchEngi
 import { type HostApiKeys, withHostApiKeys } from './setup/host-api-keys.ts';
 import { imposing } from './setup/imposed.ts';
 import { createInProcess, type InProcessApi, mergeApi, operator } from './setup/in-process.ts';
+import { keyRingsOf, operatorKeys } from './setup/keys/operator-keys.ts';
 import { configureModels } from './setup/models.ts';
 import { networkOf } from './setup/network.ts';
-import { operatorKeys } from './setup/operator-keys.ts';
 import { missingKeys } from './setup/options/missing-keys.ts';
 import { rateDeps } from './setup/options/rate-limits.ts';
 import { trustedOrigins } from './setup/options/trusted-origins.ts';
@@ -258,6 +258,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     outputEstimates: resolved.budgets.estimate === 'p99' ? createOutputEstimates() : null,
     rates,
     openCredential: credentialOpener(keys.open, stores.credentials, takesByok),
+    keyRings: keyRingsOf(configured.values()),
     renewKey: (ref, refused, signal) => ref.kind === 'operator' && keys.renew(ref, refused, signal),
     reportAuthFailure: (provider, reason) =>
       writeLog(logger, 'warn', { provider, reason }, 'The auth of a provider failed'),

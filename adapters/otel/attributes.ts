@@ -52,7 +52,7 @@ const traceNames = ['trace_id', 'trace_name', 'span_name', 'generation_name', 'p
 /** The attributes that samplers read: all that are known before an attempt is sent. */
 export function attemptAttributes(
   { operation, sessionId }: Pick<BegunCall, 'operation' | 'sessionId'>,
-  { providerSlug, model, streamed, url, parameters }: BegunAttempt,
+  { providerSlug, model, streamed, url, parameters, key }: BegunAttempt,
   version: ConventionVersion,
 ): OtelAttributes {
   const found: OtelAttributes = {
@@ -62,6 +62,7 @@ export function attemptAttributes(
     'gen_ai.request.stream': streamed,
     ...serverAttributes(url),
   };
+  if (key !== null) found['gateway.key'] = key;
   if (sessionId !== null) found['gen_ai.conversation.id'] = sessionId;
   if (operation === 'createResponse') found['openai.api.type'] = 'responses';
   setParameters(found, parameters, version);

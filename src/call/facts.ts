@@ -60,6 +60,11 @@ export interface Facts {
   usableProviders: ReadonlySet<string>;
   /** Providers that the operator keeps to other workspaces, where this one uses BYOK credentials alone. */
   withheldProviders?: ReadonlySet<string> | undefined;
+  /**
+   * Returns the operator's keys at a provider, in the order for this request; null: there are not several. Absent: nowhere
+   * are.
+   */
+  keysOf?: ((providerSlug: string) => readonly CredentialRef[] | null) | undefined;
   /** The credentials, in the order in which they are used. */
   byokCredentials: readonly ByokCredential[];
   workspaceId: WorkspaceId;
@@ -103,7 +108,10 @@ export function operatorsProviders(
 
 const noProviders: ReadonlySet<string> = new Set();
 
-/** Names an endpoint with a credential: a cooldown of one credential does not affect other credentials. */
+/**
+ * Names an endpoint with a credential: a cooldown of one credential does not affect other credentials. The operator's keys
+ * share the figures of an endpoint; see `ownKeyHealth`.
+ */
 export function healthKey(endpoint: Endpoint, credential: CredentialRef): string {
   if (credential.kind === 'operator') return endpointKey(endpoint);
   let keys = healthKeys.get(credential);
@@ -119,13 +127,40 @@ export function healthKey(endpoint: Endpoint, credential: CredentialRef): string
   return key;
 }
 
+/** Names an endpoint with one of several keys of the operator: the key has cooldowns of its own. */
+export function ownKeyHealth(endpoint: Endpoint, credential: CredentialRef & { key: string }): string {
+  let keys = healthKeys.get(credential);
+  if (keys === undefined) {
+    keys = new Map();
+    healthKeys.set(credential, keys);
+  }
+  let key = keys.get(endpoint);
+  if (key === undefined) {
+    key = `${endpoint.tag}#${credential.key} ${endpoint.upstreamModel}`;
+    keys.set(endpoint, key);
+  }
+  return key;
+}
+
 /** The health keys, cached for the same reason as `endpointKeys`. */
 const healthKeys = new WeakMap<CredentialRef, Map<Endpoint, string>>();
 
-/** Reads a health key again. `credentialId` null: the operator's. */
-export function readHealthKey(key: string): { endpoint: string; model: string; credentialId: string | null } {
-  const [, endpoint = key, model = '', credentialId = null] = withCredential.exec(key) ?? plainKey.exec(key) ?? [];
-  return { endpoint, model, credentialId };
+/** The parts of a health key. */
+export interface HealthKeyParts {
+  endpoint: string;
+  model: string;
+  /** null: the operator's. */
+  credentialId: string | null;
+  /** Label of one of several keys of the operator; null: it is for all of them. */
+  key: string | null;
+}
+
+/** Reads a health key again. */
+export function readHealthKey(healthKey: string): HealthKeyParts {
+  const read = withCredential.exec(healthKey) ?? plainKey.exec(healthKey) ?? [];
+  const [, tag = healthKey, model = '', credentialId = null] = read;
+  const [endpoint = tag, key = null] = tag.split('#');
+  return { endpoint, model, credentialId, key };
 }
 
 /** A tag has no space in it; a provider's name of a model may. */

@@ -4,7 +4,8 @@ import type { WorkspaceId } from './workspace.ts';
 
 /** Names a credential without holding it: a plan carries no keys. */
 export type CredentialRef =
-  | { kind: 'operator'; provider: string }
+  /** The operator's own; `key` is the label of the key where the operator has several. */
+  | { kind: 'operator'; provider: string; key?: string }
   /** A BYOK credential of the workspace. */
   | { kind: 'byok'; provider: string; workspaceId: WorkspaceId; id: string };
 

@@ -32,6 +32,8 @@ export interface AttemptTrace {
   failure: string | null;
   /** true: the attempt used a BYOK credential. */
   isByok: boolean;
+  /** Label of the operator's key that was used; absent: the operator has not several at the provider. */
+  key?: string;
   /**
    * The cost of a failed attempt, integer nano-USD: the amount that the provider reported; or the amount that it may
    * charge, where the request was on its way and the provider did not refuse it.

@@ -15,6 +15,7 @@ import type { Imposed } from '../guardrails/stored.ts';
 import type { Plugin } from '../plugins/plugin.ts';
 import type { OutputEstimates } from '../pricing/output-estimates.ts';
 import type { Credential, Provider } from '../providers/provider.ts';
+import type { KeyRings } from '../routing/key-ring.ts';
 import type { PluginVariants } from '../routing/variant.ts';
 import type { ChatRequest } from '../schema/chat/chat.ts';
 import type { RouterSettings } from '../schema/settings/router.ts';
@@ -106,6 +107,8 @@ export interface RoutingDeps {
   defaultModel: string | null;
   /** Makes long prompts fit; null: no prompt is made shorter. */
   shortener: Shortener | null;
+  /** The operator's keys at providers where there are several; absent: nowhere are. */
+  keyRings?: KeyRings | undefined;
 }
 
 /** The means to hold and book the money of a call. */
@@ -131,19 +134,23 @@ export interface AttemptDeps {
   provider: (slug: string) => Provider | null;
   /**
    * Makes a key of a reference. No other place does.
-   * @param stop  aborted when nobody waits for the key any more
+   * @param stop       aborted when nobody waits for the key any more
+   * @param isRenewed  true: the key that `renewKey` has just found is taken
    * @throws UpstreamError operator (the next target is called) when a credential cannot be opened; the error of a
    *   function that returns the operator's key
    */
   openCredential: (
     ref: CredentialRef,
     stop: StopSignal & { readonly signal: AbortSignal },
+    isRenewed?: boolean,
   ) => Credential | Promise<Credential>;
   /**
    * Asks for another key after the provider has refused one with a 401. @returns false: there is no other
    * @throws the error of the function that returns the key
    */
   renewKey: (ref: CredentialRef, refused: Credential, signal: AbortSignal) => boolean | Promise<boolean>;
+  /** The operator's keys at providers where there are several; absent: nowhere are. */
+  keyRings?: KeyRings | undefined;
   /** Credentials whose provider has refused a thought; absent: none is remembered. */
   refusedThoughts?: RefusedThoughts | undefined;
   /** The fields in which providers have thoughts; absent: nothing is learnt. */

@@ -8,11 +8,12 @@ import type { ResponseHead } from '../call/response-encoder.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Ceiling } from '../pricing/ceiling.ts';
 import { boundPrompt } from '../pricing/prompt-bound.ts';
+import { keyRefOf } from '../routing/key-ring.ts';
 import type { ChatRequest } from '../schema/chat/chat.ts';
 import { type Executed, execute } from './attempt/execute.ts';
 import { askAt, type Prepared } from './attempt/prepared.ts';
 import type { CallRun } from './call/run.ts';
-import type { MoneyDeps } from './deps.ts';
+import type { MoneyDeps, RoutingDeps } from './deps.ts';
 import type { GenerationState } from './generation/state.ts';
 import { GenerationStream } from './generation/stream.ts';
 import { HookOfCall } from './hooks/context.ts';
@@ -40,6 +41,7 @@ export async function generate(run: CallRun, ask: Ask): Promise<Generation> {
     defaultModel = gathered.defaultModel;
     if (call.isLong) await nextTurn();
     const planned = planOf(deps, ask, gathered);
+    noteKey(deps, planned);
     generation.planned(planned, gathered.conversation);
     for (const stage of planned.stages ?? []) run.journal.addStage(stage);
     if (call.isLong) await nextTurn();
@@ -68,6 +70,13 @@ export async function generate(run: CallRun, ask: Ask): Promise<Generation> {
     generation.failed(error);
     throw error;
   }
+}
+
+/** Notes the first key of a plan, where the operator has several at its provider: the next request begins with another. */
+function noteKey({ keyRings }: Pick<RoutingDeps, 'keyRings'>, { targets: [first] }: Plan): void {
+  if (keyRings === undefined || first === undefined) return;
+  const ref = keyRefOf(first.credential);
+  if (ref !== null) keyRings.get(ref.provider)?.planned(ref);
 }
 
 /** The request of one attempt, as plugins prepare it; null: none of them does. */

@@ -1,7 +1,8 @@
-import { type ByokCredential, type Facts, healthKey } from '../call/facts.ts';
+import { type ByokCredential, type Facts, healthKey, ownKeyHealth } from '../call/facts.ts';
 import type { Endpoint } from '../call/model.ts';
 import type { CredentialRef } from '../call/plan.ts';
 import type { WorkspaceId } from '../call/workspace.ts';
+import type { KeyRef } from './key-ring.ts';
 import type { RankedEndpoint } from './rank.ts';
 
 /** Tells whether a BYOK credential may be used for this request at an endpoint. */
@@ -24,9 +25,21 @@ export function visitCandidates(entries: readonly RankedEndpoint[], facts: Facts
   const byProvider = operatorsOf(facts.usableProviders);
   for (const entry of entries) {
     const credential = byProvider.get(entry.endpoint.providerSlug);
-    if (credential !== undefined) visit(entry, credential, entry.cooldownUntilMs);
+    if (credential === undefined) continue;
+    const keys = facts.keysOf?.(entry.endpoint.providerSlug) ?? null;
+    if (keys === null) visit(entry, credential, entry.cooldownUntilMs);
+    else visitKeys(entry, keys, facts, visit);
   }
   if (hasByok) visitByok(entries, facts, fits, true, visit);
+}
+
+/** Visits an endpoint with each of the operator's keys. A cooldown is of the endpoint, or of the key at it. */
+function visitKeys(entry: RankedEndpoint, keys: readonly CredentialRef[], { health }: Facts, visit: Visit): void {
+  for (const credential of keys) {
+    const ofKeyMs = health.cooldownUntil(ownKeyHealth(entry.endpoint, credential as KeyRef));
+    const ofBothMs = Math.max(ofKeyMs ?? 0, entry.cooldownUntilMs ?? 0);
+    visit(entry, credential, ofBothMs === 0 ? undefined : ofBothMs);
+  }
 }
 
 const known = new WeakMap<ReadonlySet<string>, ReadonlyMap<string, CredentialRef>>();

@@ -113,11 +113,15 @@ function describeGeneration(route: Route) {
 
 /** Returns one target per endpoint: an endpoint with several credentials has several targets. */
 function eachEndpoint(targets: readonly Target[]): readonly Target[] {
-  // The operator has one credential per provider, so an endpoint can only repeat with BYOK or with `:thinking`.
-  if (targets.every(({ isByok, reasons }) => !isByok && reasons === undefined)) return targets;
+  // An endpoint can only repeat with BYOK, with several keys of the operator, or with `:thinking`.
+  if (targets.every(isAlone)) return targets;
   if (targets.length <= fewTargets) return targets.filter((one, at) => isFirst(targets, one.endpoint, at));
   const seen = new Set<Target['endpoint']>();
   return targets.filter(({ endpoint }) => seen.size < seen.add(endpoint).size);
+}
+
+function isAlone({ isByok, credential, reasons }: Target): boolean {
+  return !isByok && reasons === undefined && (credential as { key?: string }).key === undefined;
 }
 
 /** The most targets for which comparing each pair takes less time than building a set. */

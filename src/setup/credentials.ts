@@ -6,7 +6,7 @@ import type { Credential, CredentialShape } from '../providers/provider.ts';
 import type { Credentials } from '../stores/credentials/index.ts';
 import { type KeyReader, plainKey } from '../stores/credentials/key.ts';
 import { credentialOfKey } from './credential-parts.ts';
-import type { AttemptStop, OperatorKeys } from './operator-keys.ts';
+import type { AttemptStop, OperatorKeys } from './keys/operator-keys.ts';
 
 /**
  * The one place where a reference becomes a key: the operator's own, or one that a workspace brought. A key that does
@@ -20,9 +20,9 @@ export function credentialOpener(
   operatorsOwn: OperatorKeys['open'],
   credentials: (workspaceId: WorkspaceId) => Pick<Credentials, 'open'>,
   takesByok: (provider: string) => boolean,
-): (ref: CredentialRef, stop: AttemptStop) => Credential | Promise<Credential> {
-  return (ref, stop) => {
-    if (ref.kind === 'operator') return operatorsOwn(ref, stop);
+): (ref: CredentialRef, stop: AttemptStop, isRenewed?: boolean) => Credential | Promise<Credential> {
+  return (ref, stop, isRenewed) => {
+    if (ref.kind === 'operator') return operatorsOwn(ref, stop, isRenewed);
     if (!takesByok(ref.provider)) throw unusable();
     const opened = credentials(ref.workspaceId).open(ref.id);
     return opened instanceof Promise ? opened.catch(asRefusal) : opened;

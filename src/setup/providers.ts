@@ -13,13 +13,19 @@ import {
   usualAuth,
 } from '../providers/provider.ts';
 import { providerWithoutAddress, whyWithoutAddress } from '../providers/without-address.ts';
+import type { KeyStrategy } from '../routing/key-ring.ts';
 import { checkBy } from '../schema/schema.ts';
 import { credentialOf } from './credential-parts.ts';
 import { readAddress } from './options/base-url.ts';
 
+/** One of several keys, as a host app gives it. */
+export type GivenKey = string | ApiKeySource | { key: string | ApiKeySource; label?: string | undefined };
+
 /** The settings that a host app gives for a provider. */
 export interface ProviderSettings {
   apiKey?: string | ApiKeySource | undefined;
+  apiKeys?: readonly GivenKey[] | undefined;
+  keyStrategy?: KeyStrategy | undefined;
   credential?: Record<string, string> | undefined;
   baseUrl?: string | undefined;
   byok?: boolean | undefined;
@@ -40,9 +46,18 @@ export interface ConfiguredKey {
   source: ApiKeySource | null;
 }
 
+/** One of several keys of the operator at a provider. */
+export interface LabelledKey extends ConfiguredKey {
+  label: string;
+}
+
 /** A provider with its configuration in this gateway, and the operator's own key. */
 export interface Configured extends ConfiguredKey {
   provider: Provider;
+  /** The keys, where the operator has set `apiKeys`; empty: there is at most one key, which is the credential above. */
+  keys: readonly LabelledKey[];
+  /** The order in which several keys are used. */
+  keyStrategy: KeyStrategy;
   /** true: the provider gets the credentials that workspaces bring. */
   takesByok: boolean;
   /** true: the provider can serve a request without a credential of the caller. */
@@ -101,6 +116,8 @@ export function configureProviders(
       provider,
       credential: { secret: '' },
       source: null,
+      keys: [],
+      keyStrategy: 'round-robin',
       takesByok: true,
       isUsable: false,
       isConfigured: false,
@@ -142,6 +159,8 @@ function configureMade(
     provider,
     credential: credential ?? { secret: '' },
     source: sourceOf(apiKey),
+    keys: [],
+    keyStrategy: 'round-robin',
     takesByok,
     isUsable: credential !== null || provider.env.length === 0 || provider.createTransport !== undefined,
     isConfigured: true,
@@ -212,7 +231,12 @@ function configureProvider(
     quirks: { ...base.quirks, ...checkedQuirks(slug, base.dialect, given.quirks) },
     ...(base.credentialShape && baseUrl !== undefined ? { credentialShape: atAnyAddress(base.credentialShape) } : {}),
   };
-  const credential = operatorsCredential(slug, provider.credentialShape, given, corrections);
+  const ownHeaders = headers === undefined ? {} : { headers: inLowerCase(headers) };
+  const keys = severalKeys(slug, provider.credentialShape, given, corrections).map((key) => ({
+    ...key,
+    credential: { ...key.credential, ...ownHeaders },
+  }));
+  const credential = keys[0]?.credential ?? operatorsCredential(slug, provider.credentialShape, given, corrections);
   // A server at an address of the operator's choice may add the operator's key to a request with a wrong one.
   const takesByok = given.byok ?? (builtIn !== undefined && address === base.baseUrl);
   if (typeof address === 'string') checkAddress(slug, address, takesByok);
@@ -220,8 +244,10 @@ function configureProvider(
   const needsKey = builtIn !== undefined && baseUrl === undefined && provider.createTransport === undefined;
   return {
     provider,
-    credential: { secret: '', ...credential, ...(headers === undefined ? {} : { headers: inLowerCase(headers) }) },
+    credential: { secret: '', ...credential, ...ownHeaders },
     source: sourceOf(given.apiKey),
+    keys,
+    keyStrategy: given.keyStrategy ?? 'round-robin',
     takesByok,
     isUsable: credential !== null || !needsKey,
     isConfigured: true,
@@ -298,6 +324,7 @@ function sourceOf(apiKey: string | ApiKeySource | undefined): ApiKeySource | nul
 /**
  * Makes the operator's credential. Where a function returns the key, the secret is '', and the other parts are checked.
  * @param corrections  gets what was corrected
+ * @param option       the name of the option that has the key
  * @returns null: none is set
  */
 function operatorsCredential(
@@ -305,11 +332,45 @@ function operatorsCredential(
   shape: CredentialShape | undefined,
   own: { apiKey?: string | ApiKeySource | undefined; credential?: Provider['credential'] },
   corrections: Correction[],
+  option = 'apiKey',
 ): Credential | null {
   const { apiKey: given, credential: parts } = own;
-  if (typeof given !== 'function') return staticCredential(slug, shape, given, parts, corrections);
-  const made = staticCredential(slug, shape && withAnyKey(shape), anyKey, parts, corrections);
+  if (typeof given !== 'function') return staticCredential(slug, shape, given, parts, corrections, option);
+  const made = staticCredential(slug, shape && withAnyKey(shape), anyKey, parts, corrections, option);
   return { ...made, secret: '' };
+}
+
+/**
+ * Makes the keys of the option `apiKeys`.
+ * @returns empty: the option is not set
+ * @throws SettingsError for a key or a label that occurs twice, and for options that exclude each other
+ */
+function severalKeys(
+  slug: string,
+  shape: CredentialShape | undefined,
+  { apiKey, apiKeys, keyStrategy, credential }: ProviderSettings,
+  corrections: Correction[],
+): LabelledKey[] {
+  const at = `providers.${slug}`;
+  if (apiKeys === undefined) {
+    if (keyStrategy === undefined) return [];
+    throw new SettingsError(`${at}.keyStrategy`, 'expected none without apiKeys');
+  }
+  if (apiKey !== undefined)
+    throw new SettingsError(`${at}.apiKey`, 'expected none beside apiKeys, which holds all keys');
+  const keys: LabelledKey[] = [];
+  for (const [index, given] of apiKeys.entries()) {
+    const { key, label = `key-${index + 1}` } = typeof given === 'object' ? given : { key: given };
+    const option = `apiKeys[${index}]`;
+    if (keys.some((other) => other.label === label))
+      throw new SettingsError(`${at}.${option}.label`, 'expected a label that no other key of the provider has');
+    const own = operatorsCredential(slug, shape, { apiKey: key, credential }, corrections, option) as Credential;
+    const source = sourceOf(key);
+    const isTwice = keys.some((other) => (source ?? own.secret) === (other.source ?? other.credential.secret));
+    if (isTwice) throw new SettingsError(`${at}.${option}`, 'expected a key that is not in the list yet');
+    keys.push({ label, credential: own, source });
+  }
+  return keys;
 }
 
 /** It stands for a key that only a function knows. */
@@ -328,8 +389,9 @@ function staticCredential(
   given: string | undefined,
   parts: Provider['credential'],
   corrections: Correction[],
+  option: string,
 ): Credential | null {
-  const apiKey = given === undefined ? undefined : keyOf(slug, given, shape, corrections);
+  const apiKey = given === undefined ? undefined : keyOf(`providers.${slug}.${option}`, given, shape, corrections);
   if (shape === undefined) {
     if (parts !== undefined)
       throw new SettingsError(
@@ -344,14 +406,13 @@ function staticCredential(
   const { path, message } = read.issues[0] as Issue;
   const at = `providers.${slug}`;
   if (path === '') throw new SettingsError(`${at}.credential`, message);
-  throw new SettingsError(path === 'apiKey' ? `${at}.apiKey` : `${at}.credential.${path}`, message);
+  throw new SettingsError(path === 'apiKey' ? `${at}.${option}` : `${at}.credential.${path}`, message);
 }
 
 /** The key of a setting, without what was copied with it. */
-function keyOf(slug: string, given: string, shape: CredentialShape | undefined, corrections: Correction[]): string {
+function keyOf(option: string, given: string, shape: CredentialShape | undefined, corrections: Correction[]): string {
   // A pattern of its own, as of a key of several lines, is for the check of the parts.
   if (shape?.parts.apiKey?.pattern?.test(given)) return given;
-  const option = `providers.${slug}.apiKey`;
   const { key, leftOut } = pastedKey(given);
   if (isUnfilled(key))
     throw new SettingsError(option, 'expected the key itself: this is the name of a variable, or no value');

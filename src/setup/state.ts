@@ -31,6 +31,8 @@ export interface EndpointInCooldown {
   model: string;
   /** Id of the BYOK credential that failed there; null: the operator's. */
   credentialId: string | null;
+  /** Label of the operator's key, where the provider has several and only this one is left alone; null: all of them are. */
+  key: string | null;
   /** The only workspace that it is for; null: it is for all. */
   workspaceId: string | null;
   /** End of the cooldown, as ISO 8601. */

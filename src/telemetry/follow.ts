@@ -33,6 +33,8 @@ export interface BegunAttempt {
   url: string;
   /** true: the request asks for a stream. */
   streamed: boolean;
+  /** Label of the operator's key; null: the operator has not several at the provider. */
+  key: string | null;
   /** The parameters of the request, as the provider gets them. */
   parameters: AttemptParameters;
   /** Epoch ms. */

@@ -11,6 +11,7 @@ import { admitWithoutTokens } from '../../pipeline/call/admission.ts';
 import type { PipelineDeps } from '../../pipeline/deps.ts';
 import { type Explained, type ExplainedGeneration, type ExplainedTarget, explain } from '../../pipeline/explain.ts';
 import { namedSlugs, strategyOf } from '../../routing/expand.ts';
+import { keyRefOf } from '../../routing/key-ring.ts';
 import { defaultedFields } from '../../routing/model-defaults.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import { type Explanation, explanationSchema } from '../../schema/chat/explanation.ts';
@@ -151,6 +152,7 @@ function showTarget(
   { target, standing, ceiling }: ExplainedTarget,
 ): Explanation['candidates'][number] {
   const key = healthKey(target.endpoint, target.credential);
+  const label = keyRefOf(target.credential)?.key;
   const seen = health.view(clock.now());
   const defaulted = defaultedFields(request, target.endpoint);
   return {
@@ -158,6 +160,7 @@ function showTarget(
     provider: target.endpoint.tag,
     provider_name: target.providerName,
     is_byok: target.isByok,
+    ...(label === undefined ? {} : { key: label }),
     ...(defaulted.length > 0 ? { defaulted: [...defaulted] } : {}),
     ceiling_usd: ceiling === null ? null : nanoToUsd(ceiling.nanoUsd),
     max_prompt_tokens: ceiling?.promptTokens ?? null,

@@ -9,6 +9,7 @@ import { factsOf, withFacts } from '../../catalog/model-facts/index.ts';
 import type { EncodedRequest } from '../../dialects/dialect.ts';
 import { encodeFitted } from '../../dialects/fit/index.ts';
 import type { Credential, Provider } from '../../providers/provider.ts';
+import { keyRefOf } from '../../routing/key-ring.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { ThoughtDropReason } from '../../schema/chat/envelope.ts';
 import type { SafeFollower } from '../../telemetry/follow.ts';
@@ -73,15 +74,18 @@ export async function attempt(
   const controller = new StopSwitch();
   const onCallAbort = () => controller.abort(call.signal.reason);
   const watchdog = new Watchdog(deps.clock, (phase, ms) => controller.abort(timedOut(phase, ms)));
+  const keyRef = deps.keyRings === undefined ? null : keyRefOf(target.credential);
+  const endLoad = keyRef === null ? undefined : deps.keyRings?.get(keyRef.provider)?.began(keyRef);
   const release = () => {
     call.signal.removeEventListener('abort', onCallAbort);
     watchdog.stop();
+    endLoad?.();
   };
   let credential: Credential | null = null;
   let provider: Provider | null = null;
   try {
     call.signal.addEventListener('abort', onCallAbort, { once: true });
-    const opened = openedKey(deps, target, controller, watchdog);
+    const opened = openedKey(deps, target, controller, watchdog, call.isRenewed);
     credential = opened instanceof Promise ? await opened : opened;
     call.signal.throwIfAborted();
     provider = deps.provider(target.endpoint.providerSlug) as Provider;

@@ -38,7 +38,9 @@ function groupOf(credential: CredentialRef): string {
 function keyOf(credential: CredentialRef): string {
   return credential.kind === 'byok'
     ? `${credential.provider} ${credential.workspaceId} ${credential.id}`
-    : credential.provider;
+    : credential.key === undefined
+      ? credential.provider
+      : `${credential.provider}#${credential.key}`;
 }
 
 /**

@@ -131,6 +131,8 @@ function startRun(deps: ExecuteDeps, execution: Execution, walk: HedgedWalk, at:
         message: null,
         failure: null,
         isByok: target.isByok,
+        ...(target.credential.kind === 'operator' &&
+          target.credential.key !== undefined && { key: target.credential.key }),
         // The attempt may have failed at the same moment; its cost is then the cost of that failure.
         costNanoUsd:
           log.find(({ errorType }) => errorType !== null)?.costNanoUsd ??

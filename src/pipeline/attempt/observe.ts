@@ -1,11 +1,13 @@
 import { UpstreamError } from '../../base/http/upstream-error.ts';
-import { healthKey } from '../../call/facts.ts';
+import { healthKey, ownKeyHealth } from '../../call/facts.ts';
 import type { Target } from '../../call/plan.ts';
 import type { AttemptTrace } from '../../call/trace.ts';
 import type { Observation } from '../../catalog/health/index.ts';
+import { keyRefOf } from '../../routing/key-ring.ts';
 import type { Usage } from '../../schema/chat/chat.ts';
 import type { RetrySettings } from '../../schema/settings/settings.ts';
 import type { ExecuteDeps } from '../deps.ts';
+import { isOfKey } from './next-target.ts';
 import { hadNoKey } from './operator-key.ts';
 
 // The results of a workspace's own credential say nothing of the endpoint for other workspaces: it has a key of its
@@ -28,7 +30,13 @@ export function observeFirstToken({ health }: Pick<ExecuteDeps, 'health'>, targe
 
 /** Reports a failed attempt. It says nothing of the endpoint where the request or its client was the reason. */
 export function observeFailure({ health }: Pick<ExecuteDeps, 'health'>, target: Target, error: unknown): void {
-  health.observe(keyOf(target), seenIn(error), workspaceOf(target), target.workspaceId);
+  health.observe(keyOf(target), seenAt(target, error), workspaceOf(target), target.workspaceId);
+}
+
+/** The endpoint is well where one of several keys of the operator is refused: the others may serve. */
+function seenAt({ credential }: Target, error: unknown): Observation {
+  const isKeysFault = error instanceof UpstreamError && error.status !== 429 && isOfKey(error);
+  return isKeysFault && keyRefOf(credential) !== null ? {} : seenIn(error);
 }
 
 function seenIn(error: unknown): Observation {
@@ -89,7 +97,8 @@ function pauseAfter(error: UpstreamError, retry: RetrySettings): number {
 
 /**
  * Sets aside for a while an endpoint that refused our key, or asked for a longer pause than we wait: for all workspaces
- * where no request can provoke that, else for the workspace alone.
+ * where no request can provoke that, else for the workspace alone. Of several keys, only the one that was refused or rate
+ * limited is set aside, however short the pause: another one serves meanwhile.
  */
 export function coolDownAfter(
   { health, clock, retry }: Pick<ExecuteDeps, 'health' | 'clock' | 'retry'>,
@@ -97,8 +106,14 @@ export function coolDownAfter(
   error: UpstreamError,
 ): void {
   if (error.fault === 'caller') return;
+  const forWhom = isProven(error) ? null : workspaceOf(target);
+  const ref = keyRefOf(target.credential);
+  if (ref !== null && isOfKey(error)) {
+    const ofKeyMs = error.status === 429 ? (error.retryAfterMs ?? retry.keyCooldownMs) : pauseAfter(error, retry);
+    health.coolDown(ownKeyHealth(target.endpoint, ref), clock.now() + ofKeyMs, forWhom, target.workspaceId);
+    return;
+  }
   const pauseMs = pauseAfter(error, retry);
   if (error.fault !== 'operator' && pauseMs <= retry.maxRetryAfterMs) return;
-  const forWhom = isProven(error) ? null : workspaceOf(target);
   health.coolDown(keyOf(target), clock.now() + pauseMs, forWhom, target.workspaceId);
 }

@@ -13,7 +13,8 @@ type KeyDeps = Pick<AttemptDeps, 'openCredential' | 'renewKey' | 'reportAuthFail
 /**
  * Opens the credential of a target. A key that a function returns may take time: it is waited for as long as for the
  * headers of a response.
- * @param stop  aborted when the client leaves, or the key takes too long
+ * @param stop       aborted when the client leaves, or the key takes too long
+ * @param isRenewed  true: the key was renewed for this attempt
  * @throws UpstreamError `operator` where there is no key: the next target may serve
  */
 export function openedKey(
@@ -21,10 +22,11 @@ export function openedKey(
   { credential: ref, endpoint, isByok }: Target,
   stop: StopSignal & { readonly signal: AbortSignal },
   watchdog: Watchdog,
+  isRenewed: boolean | undefined,
 ): Credential | Promise<Credential> {
   if (isByok) return deps.openCredential(ref, stop);
   try {
-    const opened = deps.openCredential(ref, stop);
+    const opened = deps.openCredential(ref, stop, isRenewed);
     if (!(opened instanceof Promise)) return opened;
     watchdog.arm(deps.timeouts.headersMs, phase);
     return unlessStopped(stop, () => opened).catch((error: unknown) => {

@@ -2,6 +2,7 @@ import { UpstreamError } from '../../base/http/upstream-error.ts';
 import { maskSecret } from '../../base/secrets.ts';
 import type { Target } from '../../call/plan.ts';
 import type { Credential } from '../../providers/provider.ts';
+import { keyRefOf } from '../../routing/key-ring.ts';
 
 /** A key that a provider refused, as a log shows it. */
 export interface RefusedKey {
@@ -14,6 +15,8 @@ export interface RefusedKey {
   status: number;
   /** The key, masked; absent: the credential has none. */
   key?: string;
+  /** Label of the key, where the operator has several at the provider. */
+  label?: string;
   /** Id of the workspace whose own key it is; absent: it is the operator's. */
   workspaceId?: string;
   /** The thing that an operator can do about it. */
@@ -25,13 +28,15 @@ export type ReportRefusedKey = (refused: RefusedKey) => void;
 /** Describes the key that a provider refused; null: the failure is another one, or nothing was sent. */
 export function refusedKeyIn(error: unknown, target: Target, { secret }: Credential): RefusedKey | null {
   if (!(error instanceof UpstreamError) || error.fault !== 'operator' || error.isUnsent) return null;
-  const { endpoint, isByok, workspaceId } = target;
+  const { endpoint, isByok, workspaceId, credential } = target;
+  const label = keyRefOf(credential)?.key;
   return {
     provider: endpoint.providerSlug,
     endpoint: endpoint.tag,
     model: endpoint.upstreamModel,
     status: error.status,
     ...(secret === '' ? {} : { key: maskSecret(secret) }),
+    ...(label === undefined ? {} : { label }),
     ...(isByok ? { workspaceId } : {}),
     todo: todoFor(error.status, endpoint.providerSlug, isByok),
   };

@@ -4,6 +4,7 @@ import { cleanName, cleanText } from '../../base/text/clean-text.ts';
 import type { Target } from '../../call/plan.ts';
 import type { AttemptTrace } from '../../call/trace.ts';
 import type { EncodedRequest } from '../../dialects/dialect.ts';
+import { keyRefOf } from '../../routing/key-ring.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { BegunAttempt, FollowedAttempt } from '../../telemetry/follow.ts';
 import { type AttemptParameters, parametersOf } from '../../telemetry/parameters.ts';
@@ -157,7 +158,8 @@ class Observer implements AttemptObserver {
   }
 
   #note(status: number, errorType: string | null, message: string | null, costNanoUsd: number, failure?: string): void {
-    const { providerName, endpoint, isByok } = this.#target;
+    const { providerName, endpoint, isByok, credential } = this.#target;
+    const key = keyRefOf(credential)?.key;
     const attempt: AttemptTrace = {
       provider: providerName,
       providerSlug: endpoint.providerSlug,
@@ -170,6 +172,7 @@ class Observer implements AttemptObserver {
       message,
       failure: failure ?? null,
       isByok,
+      ...(key !== undefined && { key }),
       costNanoUsd,
       dropped: this.#dropped,
       structuredOutput: this.#structuredOutput ?? null,
@@ -190,12 +193,13 @@ class LazyBegunAttempt implements BegunAttempt {
   readonly model: string;
   readonly url: string;
   readonly streamed: boolean;
+  readonly key: string | null;
   readonly startedAtMs: number;
   readonly #planned: ChatRequest;
   readonly #dropped: readonly string[];
 
   constructor(
-    { endpoint }: Target,
+    { endpoint, credential }: Target,
     url: string,
     startedAtMs: number,
     planned: ChatRequest,
@@ -205,6 +209,7 @@ class LazyBegunAttempt implements BegunAttempt {
     this.model = endpoint.modelSlug;
     this.url = url;
     this.streamed = planned.stream === true;
+    this.key = keyRefOf(credential)?.key ?? null;
     this.startedAtMs = startedAtMs;
     this.#planned = planned;
     this.#dropped = dropped;

@@ -36,6 +36,13 @@ export class Conversation {
         : random;
   }
 
+  /** Returns what the request names that several requests belong to: its session, its cache or its user; null: nothing. */
+  keyNames(): readonly string[] | null {
+    const { workspaceId, userId } = this.#call.caller;
+    const name = this.#name ?? this.#request.user ?? userId ?? null;
+    return name === null ? null : [workspaceId, name];
+  }
+
   /** Returns the endpoint that served this model last; null: none did, or it is not known. Bound. */
   readonly pinned = (slug: string): string | null => {
     if (!this.#isSticky) return null;

@@ -67,6 +67,11 @@ export async function gather(
     imposed: imposed.routing,
     nowMs,
   };
+  const { keyRings } = deps;
+  if (keyRings !== undefined) {
+    const named = conversation.keyNames();
+    facts.keysOf = (provider) => keyRings.get(provider)?.inOrder(named) ?? null;
+  }
   if (deps.shortener !== null) {
     const shortening = shorteningOf(deps, deps.shortener, call.ask);
     if (shortening !== null) facts.shortening = shortening;

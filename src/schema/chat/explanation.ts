@@ -17,6 +17,8 @@ export const explainedCandidateSchema = lazily(() =>
     provider_name: z.string(),
     /** true: with a BYOK credential. */
     is_byok: z.boolean(),
+    /** Label of the operator's key, where there are several at the provider. */
+    key: z.string().optional(),
     /** Request fields that are not set, and get the defaults of the model. */
     defaulted: z.array(z.string()).optional(),
     /** The highest possible cost of the request; null: the endpoint's price is not known. */

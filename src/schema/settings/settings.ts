@@ -253,6 +253,8 @@ export const retrySettingsSchema = lazily(() =>
     maxRetryAfterMs: z.int().min(0).default(10_000),
     /** The cooldown of an endpoint that refused our credentials. */
     cooldownMs: z.int().min(0).default(60_000),
+    /** The cooldown of one of several keys (`apiKeys`) after a 429 without `Retry-After`. */
+    keyCooldownMs: z.int().min(0).default(5_000),
   }),
 );
 export interface RetrySettings extends z.infer<ReturnType<typeof retrySettingsSchema>> {}

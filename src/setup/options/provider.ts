@@ -29,6 +29,24 @@ const made = lazily(() =>
   ),
 );
 
+const anyKey = lazily(() => z.union([z.string().min(1), func<ApiKeySource>('a key, or a function that returns it')]));
+
+const keyOption = lazily(() =>
+  z.union([
+    anyKey(),
+    z.strictObject({
+      /** The key, or a function that returns it. */
+      key: anyKey(),
+      /**
+       * Names the key in logs, records, spans, explanations and `gateway.state()`: a slug that no other key of the provider
+       * has.
+       * @default `key-` and the place in the list, from 1
+       */
+      label: slug().optional(),
+    }),
+  ]),
+);
+
 export const providerOptions = lazily(() =>
   z.strictObject({
     /**
@@ -36,7 +54,18 @@ export const providerOptions = lazily(() =>
      * and quotation marks around it, and `Bearer` before it, are left out; see docs/options.md#slips-in-settings. Or a
      * function that returns the key, such as `clientCredentials`; see docs/self-hosted.md#keys-that-end.
      */
-    apiKey: z.union([z.string().min(1), func<ApiKeySource>('a key, or a function that returns it')]).optional(),
+    apiKey: anyKey().optional(),
+    /**
+     * Several keys instead of `apiKey`: each a key or a function, or `{ key, label }`. Each key has cooldowns of its own; see
+     * docs/self-hosted.md#several-keys. Up to 100.
+     */
+    apiKeys: z.array(keyOption()).min(1).max(100).optional(),
+    /**
+     * The key that a request begins with: `round-robin`, the next one; `least-loaded`, that with the fewest requests in
+     * flight; `order`, the first in the list. A key in cooldown is passed over.
+     * @default `round-robin`
+     */
+    keyStrategy: z.enum(['order', 'round-robin', 'least-loaded']).optional(),
     /** The other parts of the credential by name, where the provider has several. */
     credential: z.record(z.string(), z.string().min(1)).optional(),
     /**

@@ -12,6 +12,7 @@ const retry = {
   maxDelayMs: 250,
   maxRetryAfterMs: 1000,
   cooldownMs: 60_000,
+  keyCooldownMs: 5_000,
 };
 
 const target = (modelIndex: number, isByok = false): Target => ({
@@ -24,6 +25,14 @@ const target = (modelIndex: number, isByok = false): Target => ({
 });
 
 const operators = [target(0), target(0), target(1)];
+/** Two keys at one endpoint, then another endpoint. */
+const endpoint = { providerSlug: 'p', modelSlug: 'm' } as Endpoint;
+const withKey = (key: string): Target => ({
+  ...target(0),
+  endpoint,
+  credential: { kind: 'operator', provider: 'p', key },
+});
+const keys = [withKey('a'), withKey('b'), target(0)];
 const byok = [target(0, true), target(0), target(1)];
 
 const failure = (status: number, more: Partial<UpstreamErrorOptions> = {}) =>
@@ -52,6 +61,18 @@ describe('after a failed attempt', () => {
       { at: 1, delayMs: 0 },
     ],
     ["the caller's fault at the last model: none", { at: 2 }, failure(400), null],
+    ['a key is rate limited: the next key, at once', { targets: keys }, failure(429), { at: 1, delayMs: 0 }],
+    ['a key was refused: the next key', { targets: keys }, failure(401), { at: 1, delayMs: 0 }],
+    ['the last key was refused: the next endpoint', { targets: keys, at: 1 }, failure(401), { at: 2, delayMs: 0 }],
+    ['all keys meet an outage: the same key', { targets: keys }, failure(503), { at: 0, delayMs: 75 }],
+    ['an outage goes on: the next endpoint', { targets: keys, attempts: 2 }, failure(503), { at: 2, delayMs: 0 }],
+    [
+      'the last key of the last endpoint is rate limited: the same, after the pause',
+      { targets: keys.slice(0, 2), at: 1 },
+      failure(429, { retryAfterMs: 900 }),
+      { at: 1, delayMs: 900 },
+    ],
+    ['the content was refused: no other key', { targets: keys }, failure(403, { fault: 'caller' }), null],
     ['a BYOK credential was refused: the next', { targets: byok }, failure(401), { at: 1, delayMs: 0 }],
     ['a BYOK credential is rate limited: the next, at once', { targets: byok }, failure(429), { at: 1, delayMs: 0 }],
     ['a BYOK credential meets an outage: the same target', { targets: byok }, failure(503), { at: 0, delayMs: 75 }],

@@ -1,9 +1,10 @@
-import type { StopSignal } from '../base/async/stop.ts';
-import { isOnOneLine, withoutBlanks } from '../base/text/pasted-key.ts';
-import type { CredentialRef } from '../call/plan.ts';
-import type { ApiKeyRequest, ApiKeySource } from '../providers/keys/api-key.ts';
-import type { Credential } from '../providers/provider.ts';
-import type { Configured, ConfiguredKey } from './providers.ts';
+import type { StopSignal } from '../../base/async/stop.ts';
+import { isOnOneLine, withoutBlanks } from '../../base/text/pasted-key.ts';
+import type { CredentialRef } from '../../call/plan.ts';
+import type { ApiKeyRequest, ApiKeySource } from '../../providers/keys/api-key.ts';
+import type { Credential } from '../../providers/provider.ts';
+import { createKeyRing, type KeyRef, type KeyRing, type KeyRings } from '../../routing/key-ring.ts';
+import type { Configured, ConfiguredKey } from '../providers.ts';
 
 /** The stop of an attempt: it makes an AbortSignal only for code that reads one. */
 export interface AttemptStop extends StopSignal {
@@ -14,8 +15,11 @@ type OperatorRef = Extract<CredentialRef, { kind: 'operator' }>;
 
 /** The operator's own keys. */
 export interface OperatorKeys {
-  /** Returns the credential that a reference names. A key that a function returns may take time. */
-  open(ref: OperatorRef, stop: AttemptStop): Credential | Promise<Credential>;
+  /**
+   * Returns the credential that a reference names. A key that a function returns may take time.
+   * @param isRenewed  true: takes the key that `renew` has just found
+   */
+  open(ref: OperatorRef, stop: AttemptStop, isRenewed?: boolean): Credential | Promise<Credential>;
   /**
    * Asks the function of a key for another one.
    * @param refused  the credential that the provider refused
@@ -38,15 +42,30 @@ export function operatorKeys(configured: (provider: string) => Configured): Oper
   }
 
   return {
-    open({ provider }, stop) {
-      const key = configured(provider);
-      return key.source === null ? key.credential : sourcedKey(key, key.source).open(new KeyRequest(stop));
+    open(ref, stop, isRenewed = false) {
+      const key = keyOf(configured(ref.provider), ref);
+      return key.source === null ? key.credential : sourcedKey(key, key.source).open(new KeyRequest(stop), isRenewed);
     },
-    renew({ provider }, refused, signal) {
-      const key = configured(provider);
+    renew(ref, refused, signal) {
+      const key = keyOf(configured(ref.provider), ref);
       return key.source === null ? false : sourcedKey(key, key.source).renew(refused, signal);
     },
   };
+}
+
+function keyOf(configured: Configured, { key: label }: OperatorRef): ConfiguredKey {
+  return label === undefined ? configured : (configured.keys.find((key) => key.label === label) as ConfiguredKey);
+}
+
+/** Makes the rings of the providers with several keys. @returns undefined: there are none */
+export function keyRingsOf(configured: Iterable<Configured>): KeyRings | undefined {
+  const rings = new Map<string, KeyRing>();
+  for (const { provider, keys, keyStrategy } of configured) {
+    if (keys.length === 0) continue;
+    const refs = keys.map(({ label }): KeyRef => ({ kind: 'operator', provider: provider.slug, key: label }));
+    rings.set(provider.slug, createKeyRing(refs, keyStrategy));
+  }
+  return rings.size === 0 ? undefined : rings;
 }
 
 /** A key that a function returns. */
@@ -62,7 +81,8 @@ class SourcedKey {
     this.#source = source;
   }
 
-  open(asked: ApiKeyRequest): Credential | Promise<Credential> {
+  open(asked: ApiKeyRequest, isRenewed: boolean): Credential | Promise<Credential> {
+    if (isRenewed && this.#latest !== null) return this.#latest;
     const made = this.#source(asked);
     return typeof made === 'string' ? this.#with(made) : Promise.resolve(made).then((key) => this.#with(key));
   }
@@ -70,7 +90,7 @@ class SourcedKey {
   async renew({ secret }: Credential, signal: AbortSignal): Promise<boolean> {
     // Another request may have renewed it already.
     if (this.#latest !== null && this.#latest.secret !== secret) return true;
-    const renewed = await this.open({ refused: secret, signal });
+    const renewed = await this.open({ refused: secret, signal }, false);
     return renewed.secret !== secret;
   }
 
