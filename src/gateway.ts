@@ -29,6 +29,7 @@ import { createThoughtFields } from './pipeline/attempt/thought-fields.ts';
 import type { PipelineDeps } from './pipeline/deps.ts';
 import { createOutputEstimates } from './pricing/output-estimates.ts';
 import { builtInProviders, builtInSlugs } from './providers/index.ts';
+import type { Provider } from './providers/provider.ts';
 import { sandboxModels } from './providers/sandbox/index.ts';
 import type { Explanation } from './schema/chat/explanation.ts';
 import { type ClientOptions, clientOptions } from './setup/asking/client-options.ts';
@@ -40,6 +41,7 @@ import { configureCatalog } from './setup/catalog.ts';
 import { credentialOpener, keyReader } from './setup/credentials.ts';
 import { createExplainer, type Explain } from './setup/explainer.ts';
 import { allOperations, allPlugins, allServerTools, pluginVariantsOf, searchEnginesOf } from './setup/extensions.ts';
+import { healthChecksOf } from './setup/health-checks.ts';
 import { type HostApiKeys, withHostApiKeys } from './setup/host-api-keys.ts';
 import { imposing } from './setup/imposed.ts';
 import { createInProcess, type InProcessApi, mergeApi, operator } from './setup/in-process.ts';
@@ -163,7 +165,7 @@ export interface Gateway extends RequestHandler, Completions, Omit<InProcessApi,
 }
 
 /**
- * Puts a gateway together. Nothing is opened until the first request.
+ * Puts a gateway together. Nothing is opened until the first request, unless a provider has a `healthCheck`.
  * @throws OptionsError naming every mistaken option and what was expected
  */
 export function createGateway(options: GatewayOptions): Gateway {
@@ -229,6 +231,15 @@ export function createGateway(options: GatewayOptions): Gateway {
   const rates = rateDeps(resolved.rateLimits, stores.rateLimiter);
   const plugins = asOptions(() => allPlugins(resolved.plugins));
   const keys = operatorKeys((slug) => configured.get(slug) as Configured);
+  const transportOf = (provider: Provider) => scripted?.(provider) ?? inProcess.get(provider.slug) ?? network();
+  const checks = healthChecksOf(configured.values(), {
+    clock,
+    random,
+    keys,
+    transportOf,
+    headerBytes: limits.upstreamHeaderBytes,
+    logger: logger ?? null,
+  });
   const pipeline: PipelineDeps = {
     clock,
     random,
@@ -259,6 +270,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     rates,
     openCredential: credentialOpener(keys.open, stores.credentials, takesByok),
     keyRings: keyRingsOf(configured.values()),
+    isDown: checks?.isDown,
     renewKey: (ref, refused, signal) => ref.kind === 'operator' && keys.renew(ref, refused, signal),
     reportAuthFailure: (provider, reason) =>
       writeLog(logger, 'warn', { provider, reason }, 'The auth of a provider failed'),
@@ -270,7 +282,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     reportUnexpected: (error) =>
       tell(() => logger?.error({ error: causeOf(error), ...error.metadata }, 'unexpected error')),
     exchanges: openExchanges(),
-    transportOf: (provider) => scripted?.(provider) ?? inProcess.get(provider.slug) ?? network(),
+    transportOf,
     limits: {
       bodyBytes: limits.upstreamBodyBytes,
       streamBytes: limits.upstreamStreamBytes,
@@ -373,6 +385,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const own = auditedHost(audit, () => api, { apiKeys: hostApiKeys, rotateCredentials });
   const apiKeys = lazily(() => withHostApiKeys(api.apiKeys, own.apiKeys));
   const credentials = lazily(() => ({ ...api.credentials, rotate: own.rotateCredentials }));
+  checks?.start();
   return mergeApi(api, {
     ...membersOf(operator),
     fetch: fetchBy((request) => edge.handle(request)),
@@ -396,7 +409,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     catalog: { refresh: catalog.refresh },
     explain,
     ready: readiness.look,
-    state: stateOf(edge, stores.spending, health, records, clock),
+    state: stateOf(edge, stores.spending, health, records, checks, clock),
     async flush() {
       // The end of a response is read before the gateway has noted it.
       await nextTurn();
@@ -405,6 +418,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     async close() {
       readiness.close();
+      checks?.close();
       catalog.close();
       sockets.close();
       edge.close();

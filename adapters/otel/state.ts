@@ -1,5 +1,6 @@
 import type { Gateway, GatewayState } from '../../src/index.ts';
 import type { OtelBatchCallback, OtelMeter, OtelObservable } from './api.ts';
+import { providerNameOf } from './names.ts';
 
 /** The options of {@link observeState}, beside the gateway. */
 export interface ObserveStateOptions {
@@ -34,11 +35,14 @@ export function observeState(
   const dropped = meter.createObservableCounter('gateway.records.dropped', { unit: '{record}' });
   const remaining = meter.createObservableGauge('gateway.budget.remaining', { unit: 'USD' });
   const held = meter.createObservableGauge('gateway.budget.held', { unit: 'USD' });
+  const up = meter.createObservableGauge('gateway.provider.up', { unit: '1' });
 
   const read: OtelBatchCallback = async (result) => {
     const state = gateway.state();
     for (const [name, gauge] of states) result.observe(gauge, state[name]);
     result.observe(dropped, state.droppedRecords);
+    for (const { provider, isUp } of state.healthChecks)
+      result.observe(up, isUp ? 1 : 0, { 'gen_ai.provider.name': providerNameOf(provider) });
     await Promise.all(
       budgetsOf.map(async (id) => {
         for (const budget of await budgetsIn(gateway, id)) {
@@ -52,7 +56,7 @@ export function observeState(
       }),
     );
   };
-  const instruments: OtelObservable[] = [...states.map(([, gauge]) => gauge), dropped, remaining, held];
+  const instruments: OtelObservable[] = [...states.map(([, gauge]) => gauge), dropped, remaining, held, up];
   meter.addBatchObservableCallback(read, instruments);
   return () => meter.removeBatchObservableCallback(read, instruments);
 }

@@ -67,6 +67,8 @@ export interface Facts {
   keysOf?: ((providerSlug: string) => readonly CredentialRef[] | null) | undefined;
   /** The credentials, in the order in which they are used. */
   byokCredentials: readonly ByokCredential[];
+  /** Tells whether health checks have found an endpoint down; absent: none are made. */
+  isDown?: ((endpoint: Endpoint) => boolean) | undefined;
   workspaceId: WorkspaceId;
   apiKeyHash: string | null;
   /** The difficulty of the request by the host app's own scorer, 0 to 1; absent: `service/auto` rates it itself. */

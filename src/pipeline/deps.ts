@@ -4,6 +4,7 @@ import type { GatewayError } from '../base/errors.ts';
 import type { Caller } from '../call/call.ts';
 import type { ByokCredential } from '../call/facts.ts';
 import type { FetchUrl } from '../call/fetch-url.ts';
+import type { Endpoint } from '../call/model.ts';
 import type { CredentialRef } from '../call/plan.ts';
 import type { SearchEngine } from '../call/search.ts';
 import type { Shortener } from '../call/shortener.ts';
@@ -109,6 +110,8 @@ export interface RoutingDeps {
   shortener: Shortener | null;
   /** The operator's keys at providers where there are several; absent: nowhere are. */
   keyRings?: KeyRings | undefined;
+  /** Tells whether health checks have found an endpoint down; absent: none are made. */
+  isDown?: ((endpoint: Endpoint) => boolean) | undefined;
 }
 
 /** The means to hold and book the money of a call. */

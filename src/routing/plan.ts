@@ -81,6 +81,8 @@ export function planRoute(input: PlanInput): Plan {
   for (const model of unknownFallbacks ?? []) excluded.push({ model, provider: '*', filter: 'unknown_model' });
   const cooldownEndsMs: number[] = [];
   const targets: Target[] = [];
+  /** Targets that health checks have found down. They are tried where there are no others: a check may be wrong. */
+  const down: Target[] = [];
   /** Providers that are not sent the workspace's own credential. */
   let refused: Set<string> | null = null;
 
@@ -90,8 +92,9 @@ export function planRoute(input: PlanInput): Plan {
       if (entry.outcome === 'no_credential') entry.outcome = 'cooldown';
       return;
     }
-    entry.outcome = 'planned';
     const { endpoint, modelIndex } = entry;
+    const isDown = facts.isDown?.(endpoint) === true;
+    entry.outcome = isDown ? 'down' : 'planned';
     const target: Target = {
       endpoint,
       providerName: providerName(endpoint.providerSlug),
@@ -102,7 +105,7 @@ export function planRoute(input: PlanInput): Plan {
     };
     if (reasons(entry)) target.reasons = true;
     if (facts.shortening?.isFor(endpoint) && writesText(entry.model)) target.shortens = true;
-    targets.push(target);
+    (isDown ? down : targets).push(target);
   };
   const fits: Fits = (one, { modelSlug: model }) =>
     credentialFits(one, { model, user: request.user ?? null, apiKeyHash: facts.apiKeyHash });
@@ -117,7 +120,7 @@ export function planRoute(input: PlanInput): Plan {
         refused ??= new Set();
         refused.add(endpoint.providerSlug);
       }
-      if (outcome === 'planned') continue;
+      if (outcome === 'planned' || outcome === 'down') continue;
       const withheld = facts.withheldProviders?.has(endpoint.providerSlug) === true ? 'byok_only' : 'credentials';
       const own = byokLacks !== null ? 'byok_incomplete' : refusesByok ? 'byok' : withheld;
       const filter = outcome === 'cooldown' ? 'cooldown' : own;
@@ -125,6 +128,7 @@ export function planRoute(input: PlanInput): Plan {
       excluded.push(filter === 'byok_incomplete' ? { ...named, lacks: byokLacks as string } : named);
     }
   }
+  if (down.length > 0) takeDown(down, targets, excluded);
   const unknown = input.builtInProviders ? unknownProviders(request, facts, input.builtInProviders) : null;
   if (targets.length === 0) {
     if (entries.length === 0 && excluded.some(({ filter }) => filter === 'tool_output')) {
@@ -145,6 +149,16 @@ export function planRoute(input: PlanInput): Plan {
     router,
     ...(stages === undefined ? {} : { stages }),
   };
+}
+
+/** Excludes the endpoints that are down where others are up; else takes them as targets. */
+function takeDown(down: readonly Target[], targets: Target[], excluded: Exclusion[]): void {
+  if (targets.length === 0) {
+    targets.push(...down);
+    return;
+  }
+  for (const { modelSlug, tag } of new Set(down.map(({ endpoint }) => endpoint)))
+    excluded.push({ model: modelSlug, provider: tag, filter: 'health_check' });
 }
 
 /**

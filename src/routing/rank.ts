@@ -25,8 +25,11 @@ export interface RankedEndpoint {
   tie: number;
   /** The end of the endpoint's cooldown with the operator's credential, epoch ms; undefined: no cooldown. */
   cooldownUntilMs: number | undefined;
-  /** The decision of the plan: at least one target, only candidates in cooldown, or no credential at all. */
-  outcome: 'no_credential' | 'cooldown' | 'planned';
+  /**
+   * The decision of the plan: at least one target, only candidates in cooldown, found down by a health check, or no
+   * credential at all.
+   */
+  outcome: 'no_credential' | 'cooldown' | 'planned' | 'down';
   /** true: the workspace has a BYOK credential for it, but its provider does not get credentials of workspaces. */
   refusesByok: boolean;
   /** The missing part of the workspace's BYOK credential for it; null: no credential lacks a part. */

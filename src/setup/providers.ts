@@ -15,6 +15,7 @@ import {
 import { providerWithoutAddress, whyWithoutAddress } from '../providers/without-address.ts';
 import type { KeyStrategy } from '../routing/key-ring.ts';
 import { checkBy } from '../schema/schema.ts';
+import type { HealthCheckSettings } from '../schema/settings/health-check.ts';
 import { credentialOf } from './credential-parts.ts';
 import { readAddress } from './options/base-url.ts';
 
@@ -26,6 +27,7 @@ export interface ProviderSettings {
   apiKey?: string | ApiKeySource | undefined;
   apiKeys?: readonly GivenKey[] | undefined;
   keyStrategy?: KeyStrategy | undefined;
+  healthCheck?: HealthCheckSettings | undefined;
   credential?: Record<string, string> | undefined;
   baseUrl?: string | undefined;
   byok?: boolean | undefined;
@@ -58,6 +60,8 @@ export interface Configured extends ConfiguredKey {
   keys: readonly LabelledKey[];
   /** The order in which several keys are used. */
   keyStrategy: KeyStrategy;
+  /** The checks of its server; null: none are made. */
+  healthCheck: HealthCheckSettings | null;
   /** true: the provider gets the credentials that workspaces bring. */
   takesByok: boolean;
   /** true: the provider can serve a request without a credential of the caller. */
@@ -118,6 +122,7 @@ export function configureProviders(
       source: null,
       keys: [],
       keyStrategy: 'round-robin',
+      healthCheck: null,
       takesByok: true,
       isUsable: false,
       isConfigured: false,
@@ -161,6 +166,7 @@ function configureMade(
     source: sourceOf(apiKey),
     keys: [],
     keyStrategy: 'round-robin',
+    healthCheck: null,
     takesByok,
     isUsable: credential !== null || provider.env.length === 0 || provider.createTransport !== undefined,
     isConfigured: true,
@@ -240,6 +246,8 @@ function configureProvider(
   // A server at an address of the operator's choice may add the operator's key to a request with a wrong one.
   const takesByok = given.byok ?? (builtIn !== undefined && address === base.baseUrl);
   if (typeof address === 'string') checkAddress(slug, address, takesByok);
+  if (given.healthCheck !== undefined && provider.createTransport !== undefined)
+    throw new SettingsError(`providers.${slug}.healthCheck`, 'expected none: this provider is inside the process');
   // A key that was never set must not turn into requests without one.
   const needsKey = builtIn !== undefined && baseUrl === undefined && provider.createTransport === undefined;
   return {
@@ -248,6 +256,7 @@ function configureProvider(
     source: sourceOf(given.apiKey),
     keys,
     keyStrategy: given.keyStrategy ?? 'round-robin',
+    healthCheck: given.healthCheck ?? null,
     takesByok,
     isUsable: credential !== null || !needsKey,
     isConfigured: true,

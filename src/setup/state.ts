@@ -1,5 +1,6 @@
 import { type Clock, isoTime } from '../base/clock.ts';
 import { readHealthKey } from '../call/facts.ts';
+import type { HealthChecks, ServerState } from '../catalog/health/checks.ts';
 import type { CoolingDown, Health } from '../catalog/health/index.ts';
 import type { Edge } from '../http/edge.ts';
 import type { Spending } from '../stores/spending/spending.ts';
@@ -17,10 +18,28 @@ export interface GatewayState {
   cooldowns: number;
   /** The first of them by name, so that an operator need not guess; at most 100. */
   inCooldown: readonly EndpointInCooldown[];
+  /** The providers whose servers are checked (`healthCheck`), each with its state; empty: none are. */
+  healthChecks: readonly CheckedProvider[];
   /** The number of records that wait to be written; 0 where none are kept. */
   waitingRecords: number;
   /** The number of records that were not kept since the start: too many waited, or the store refused them. */
   droppedRecords: number;
+}
+
+/** A provider whose server is checked. */
+export interface CheckedProvider {
+  /** Slug of the provider. */
+  provider: string;
+  /** false: the last checks failed, and the provider is passed over while others are up. */
+  isUp: boolean;
+  /** The time of the last change, or of the start, as ISO 8601. */
+  since: string;
+  /** The reason why the last check failed, such as `status 503`; null: it did not. */
+  failure: string | null;
+}
+
+function shown({ provider, isUp, sinceMs, failure }: ServerState): CheckedProvider {
+  return { provider, isUp, since: isoTime(sinceMs), failure };
 }
 
 /** An endpoint that is left alone for a while. */
@@ -49,6 +68,7 @@ export function stateOf(
   spending: Spending,
   health: Health,
   records: Records | null | undefined,
+  checks: HealthChecks | null,
   clock: Clock,
 ): () => GatewayState {
   return () => ({
@@ -56,6 +76,7 @@ export function stateOf(
     ...spending.state(),
     cooldowns: health.coolingDown(clock.now()),
     inCooldown: health.inCooldown(clock.now()).map(named),
+    healthChecks: checks?.state().map(shown) ?? [],
     waitingRecords: records?.waiting() ?? 0,
     droppedRecords: records?.dropped() ?? 0,
   });

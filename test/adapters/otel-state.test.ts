@@ -50,6 +50,7 @@ describe('what a gateway has open', () => {
       waitingBookings: 0,
       cooldowns: 0,
       inCooldown: [],
+      healthChecks: [],
       waitingRecords: 0,
       droppedRecords: 0,
     });
@@ -61,6 +62,20 @@ describe('what a gateway has open', () => {
       'gateway.records.waiting': 0,
       'gateway.records.dropped': 0,
     });
+  });
+
+  it('shows for each server with a health check whether it is up', async () => {
+    const servers = { up: { baseUrl: 'https://up.test/v1' }, checked: { baseUrl: 'https://checked.test/v1' } };
+    const { values, clock, gateway } = measured([], {
+      providers: { ...servers, checked: { ...servers.checked, healthCheck: { failures: 1 } } },
+      models: [],
+      transport: { send: () => Promise.reject(new Error('no')) },
+    });
+    const shown = async () => Object.entries(await values()).filter(([name]) => name.startsWith('gateway.provider.up'));
+    expect(await shown()).toEqual([['gateway.provider.up checked', 1]]);
+    await clock.advance(0);
+    expect(await shown()).toEqual([['gateway.provider.up checked', 0]]);
+    await gateway.close();
   });
 
   it('are requests and holds until their response has been read', async () => {

@@ -153,6 +153,7 @@ describe('docs/routing.md', () => {
       'byok_only',
       'byok_incomplete',
       'cooldown',
+      'health_check',
       'sandbox',
       'budget',
       'tool_output',

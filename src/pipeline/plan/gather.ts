@@ -67,7 +67,8 @@ export async function gather(
     imposed: imposed.routing,
     nowMs,
   };
-  const { keyRings } = deps;
+  const { keyRings, isDown } = deps;
+  if (isDown !== undefined) facts.isDown = isDown;
   if (keyRings !== undefined) {
     const named = conversation.keyNames();
     facts.keysOf = (provider) => keyRings.get(provider)?.inOrder(named) ?? null;

@@ -6,6 +6,7 @@ import type { ApiKeySource } from '../../providers/keys/api-key.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { expectation } from '../../schema/chat/expectations.ts';
 import { func } from '../../schema/functions.ts';
+import { healthCheckSettingsSchema } from '../../schema/settings/health-check.ts';
 import { dataPolicyOptions, slug } from './endpoint.ts';
 
 type AnyQuirks = QuirksOf<DialectName>;
@@ -66,6 +67,12 @@ export const providerOptions = lazily(() =>
      * @default `round-robin`
      */
     keyStrategy: z.enum(['order', 'round-robin', 'least-loaded']).optional(),
+    /**
+     * Checks of the server beside what requests see, for a process that lives long; an empty object has all defaults. A
+     * server that is down is passed over while others are up; see docs/self-hosted.md#health-checks.
+     * @default none are made
+     */
+    healthCheck: healthCheckSettingsSchema().optional(),
     /** The other parts of the credential by name, where the provider has several. */
     credential: z.record(z.string(), z.string().min(1)).optional(),
     /**
