@@ -52,7 +52,7 @@ const traceNames = ['trace_id', 'trace_name', 'span_name', 'generation_name', 'p
 /** The attributes that samplers read: all that are known before an attempt is sent. */
 export function attemptAttributes(
   { operation, sessionId }: Pick<BegunCall, 'operation' | 'sessionId'>,
-  { providerSlug, model, streamed, url, parameters, key }: BegunAttempt,
+  { providerSlug, endpoint, model, streamed, url, parameters, key }: BegunAttempt,
   version: ConventionVersion,
 ): OtelAttributes {
   const found: OtelAttributes = {
@@ -60,6 +60,7 @@ export function attemptAttributes(
     'gen_ai.provider.name': providerNameOf(providerSlug),
     'gen_ai.request.model': model,
     'gen_ai.request.stream': streamed,
+    'gateway.endpoint': endpoint,
     ...serverAttributes(url),
   };
   if (key !== null) found['gateway.key'] = key;

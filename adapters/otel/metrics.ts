@@ -109,11 +109,15 @@ function callMeasures(
   };
 }
 
-function callLabels({ providerSlug, model, isPassThrough }: AttemptTrace, error: string | null): OtelAttributes {
+function callLabels(
+  { providerSlug, endpoint, model, isPassThrough }: AttemptTrace,
+  error: string | null,
+): OtelAttributes {
   const labels: OtelAttributes = {
     'gen_ai.operation.name': 'chat',
     'gen_ai.provider.name': providerNameOf(providerSlug),
     'gen_ai.request.model': isPassThrough === true ? otherModel : model,
+    'gateway.endpoint': endpoint,
   };
   if (error !== null) labels['error.type'] = error;
   return labels;

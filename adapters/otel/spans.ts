@@ -169,6 +169,7 @@ export function spansOfRecord(settings: SpanSettings, record: RequestRecord, par
       providerSlug,
       model,
       startedAtMs,
+      endpoint: attempt.endpoint,
       key: attempt.key ?? null,
       url: '',
       streamed: record.streamed,

@@ -74,6 +74,11 @@ export interface Endpoint {
   isPassThrough?: true;
   /** `base` or `base/variant`; `order`, `only` and `ignore` match this slug. */
   tag: string;
+  /**
+   * The name by which records, spans and metrics tell it from other endpoints of its model. Absent: the tag; see
+   * `endpointName`.
+   */
+  name?: string;
   /** The provider's own name for the model. */
   upstreamModel: string;
   /** null: not known. */
@@ -106,6 +111,11 @@ export interface Endpoint {
   defaults?: ModelDefaults;
   /** Share of the requests that the endpoint gets of those of all weighted endpoints of its model; positive. */
   weight?: number;
+}
+
+/** Returns the name of an endpoint in records, spans and metrics. */
+export function endpointName({ name, tag }: Pick<Endpoint, 'name' | 'tag'>): string {
+  return name ?? tag;
 }
 
 /**

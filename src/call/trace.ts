@@ -6,6 +6,8 @@ export interface AttemptTrace {
   provider: string;
   /** Slug of the provider. */
   providerSlug: string;
+  /** Name of the endpoint, which tells it from other endpoints of the model. */
+  endpoint: string;
   /** The gateway's slug of the model. */
   model: string;
   /** true: no catalogue knows the model; its name came from the caller, and is no label of a metric. Absent: false. */

@@ -30,6 +30,10 @@ export function configureModels(
       orderOf(model, modelAt, 'listed'),
       model.endpoints.map((endpoint, at) => {
         const found = provider(endpoint.provider);
+        if (endpoint.name !== undefined && model.endpoints.findIndex(({ name }) => name === endpoint.name) < at) {
+          const path = `models[${modelAt}].endpoints[${at}].name`;
+          throw new SettingsError(path, 'expected a name that no other endpoint of the model has');
+        }
         if (found) return endpointOf(model, endpoint, found);
         throw new SettingsError(
           `models[${modelAt}].endpoints[${at}].provider`,
@@ -94,7 +98,7 @@ function modelOf(given: ModelSettings, order: EndpointOrder | undefined, endpoin
   return {
     slug: flatText(given.slug),
     name: given.name ?? given.slug,
-    endpoints,
+    endpoints: named(endpoints),
     order,
     description: given.description,
     created: given.created === undefined ? undefined : (unixSeconds(given.created) ?? undefined),
@@ -111,6 +115,16 @@ function modelOf(given: ModelSettings, order: EndpointOrder | undefined, endpoin
     aliases: given.aliases,
     fallbacks: given.fallbacks,
   };
+}
+
+/** Gives names to the endpoints without one that share their tag with another endpoint of the model. */
+function named(endpoints: readonly Endpoint[]): readonly Endpoint[] {
+  const isShared = ({ tag }: Endpoint) => endpoints.filter((other) => other.tag === tag).length > 1;
+  return endpoints.map((endpoint) =>
+    endpoint.name === undefined && isShared(endpoint)
+      ? { ...endpoint, name: flatText(`${endpoint.tag}:${endpoint.upstreamModel}`) }
+      : endpoint,
+  );
 }
 
 /** The request fields that never reach a model, by the provider's name of the model. */
@@ -145,6 +159,7 @@ function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Pro
     modelSlug: flatText(model.slug),
     providerSlug: provider.slug,
     tag: variant === undefined ? provider.slug : `${provider.slug}/${variant}`,
+    ...(given.name === undefined ? {} : { name: given.name }),
     upstreamModel: flatText(given.model),
     pricing: given.pricing ? withCacheWrites(pricingOf(given.pricing), given.model) : null,
     contextLength: given.contextLength ?? null,

@@ -27,6 +27,8 @@ export interface BegunCall {
 export interface BegunAttempt {
   /** Slug of the provider. */
   providerSlug: string;
+  /** Name of the endpoint, which tells it from other endpoints of the model. */
+  endpoint: string;
   /** The gateway's slug of the model. */
   model: string;
   /** The URL of the request, without what authentication may change in it. */

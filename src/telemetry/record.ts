@@ -37,6 +37,8 @@ export interface GenerationRecord {
   model: string | null;
   /** Display name of the provider that served; null when none did. */
   provider: string | null;
+  /** Name of the endpoint that served; null when none did. */
+  endpoint: string | null;
   /** Request fields that were not set, and got the default of the model that served. */
   defaulted: readonly string[];
   /** The outcome. `cut`: failed after the first token. `cancelled`: the client left. */
@@ -240,8 +242,10 @@ function failuresIn(attempts: readonly AttemptTrace[]): object {
   const failed = attempts.filter(({ errorType }) => errorType !== null);
   if (failed.length === 0) return {};
   return {
-    failures: failed.map(({ provider, status, failure }) => ({
+    failures: failed.map(({ provider, providerSlug, endpoint, status, failure }) => ({
       provider,
+      // Of most providers, a model has one endpoint.
+      ...(endpoint === providerSlug ? {} : { endpoint }),
       status,
       ...(failure === null ? {} : { failure }),
     })),

@@ -59,6 +59,7 @@ describe.each(['1.41', 'latest'] as const)('the span of an attempt, by version %
       'gen_ai.conversation.id': 'a-session',
       'gen_ai.request.model': 'acme/fast',
       'gen_ai.request.stream': false,
+      'gateway.endpoint': 'openai',
       'gen_ai.request.max_tokens': 300,
       'gen_ai.request.temperature': 0.3,
       'gen_ai.request.top_p': 0.9,

@@ -201,7 +201,7 @@ describe('metrics', () => {
     const call = { 'gen_ai.operation.name': 'chat', 'gen_ai.request.model': 'acme/pair' };
     expect(pointsOf('gen_ai.client.operation.duration')).toMatchObject([
       { attributes: { ...call, 'gen_ai.provider.name': 'up', 'error.type': records[0]?.attempts[0]?.errorType } },
-      { attributes: { ...call, 'gen_ai.provider.name': 'alt' } },
+      { attributes: { ...call, 'gen_ai.provider.name': 'alt', 'gateway.endpoint': 'alt' } },
     ]);
     expect(pointsOf('gen_ai.client.token.usage')).toMatchObject([
       {

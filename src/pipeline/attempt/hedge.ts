@@ -1,4 +1,5 @@
 import { StopSwitch } from '../../base/async/stop.ts';
+import { endpointName } from '../../call/model.ts';
 import type { Target } from '../../call/plan.ts';
 import type { AttemptTrace } from '../../call/trace.ts';
 import type { ExecuteDeps } from '../deps.ts';
@@ -123,6 +124,7 @@ function startRun(deps: ExecuteDeps, execution: Execution, walk: HedgedWalk, at:
       attempts.push({
         provider: target.providerName,
         providerSlug: target.endpoint.providerSlug,
+        endpoint: endpointName(target.endpoint),
         model: target.endpoint.modelSlug,
         startedAtMs,
         decidedAtMs,

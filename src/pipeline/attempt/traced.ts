@@ -1,6 +1,7 @@
 import { UpstreamError } from '../../base/http/upstream-error.ts';
 import type { Redactor } from '../../base/secrets.ts';
 import { cleanName, cleanText } from '../../base/text/clean-text.ts';
+import { endpointName } from '../../call/model.ts';
 import type { Target } from '../../call/plan.ts';
 import type { AttemptTrace } from '../../call/trace.ts';
 import type { EncodedRequest } from '../../dialects/dialect.ts';
@@ -163,6 +164,7 @@ class Observer implements AttemptObserver {
     const attempt: AttemptTrace = {
       provider: providerName,
       providerSlug: endpoint.providerSlug,
+      endpoint: endpointName(endpoint),
       model: endpoint.modelSlug,
       ...(endpoint.isPassThrough === true && { isPassThrough: true }),
       startedAtMs: this.#startedAtMs,
@@ -190,6 +192,7 @@ class Observer implements AttemptObserver {
  */
 class LazyBegunAttempt implements BegunAttempt {
   readonly providerSlug: string;
+  readonly endpoint: string;
   readonly model: string;
   readonly url: string;
   readonly streamed: boolean;
@@ -206,6 +209,7 @@ class LazyBegunAttempt implements BegunAttempt {
     dropped: readonly string[],
   ) {
     this.providerSlug = endpoint.providerSlug;
+    this.endpoint = endpointName(endpoint);
     this.model = endpoint.modelSlug;
     this.url = url;
     this.streamed = planned.stream === true;

@@ -1,6 +1,7 @@
 import { cleanName } from '../../base/text/clean-text.ts';
 import type { Call } from '../../call/call.ts';
 import type { GenerationOutcome } from '../../call/generation.ts';
+import { endpointName } from '../../call/model.ts';
 import type { AttemptTrace } from '../../call/trace.ts';
 import { namedSlugs } from '../../routing/expand.ts';
 import { defaultedFields } from '../../routing/model-defaults.ts';
@@ -232,6 +233,7 @@ function generationRecordOf(generation: GenerationState, attempts: readonly Atte
     requested: plan?.requested ?? '',
     model: target?.endpoint.modelSlug ?? null,
     provider: target?.providerName ?? null,
+    endpoint: target === null ? null : endpointName(target.endpoint),
     defaulted: target === null ? none : defaultedFields(generation.request, target.endpoint),
     outcome: generation.outcome ?? 'failed',
     status: generation.status ?? 500,

@@ -151,6 +151,8 @@ export const generationSchema = lazily(() =>
     attempts: z.array(
       z.object({
         provider: z.string(),
+        /** Name of the endpoint; absent in records of older versions. */
+        endpoint: z.string().optional(),
         model: z.string(),
         status: z.int(),
         /** Kind of the failure. */

@@ -150,6 +150,15 @@ export const endpointOptions = lazily(() =>
     /** Distinguishes endpoints of one provider: `only: ["provider/variant"]`. */
     variant: slug().optional(),
     /**
+     * Tells the endpoint from others of the model, such as replicas, in records, spans and metrics; unique in the model. Up to
+     * 64 letters, digits and `-_.:/@`; see docs/self-hosted.md#replicas.
+     * @default `provider` or `provider/variant`; where several endpoints of the model share that, with `:` and `model`
+     */
+    name: z
+      .string()
+      .regex(/^[\w.:/@-]{1,64}$/, expectation('expected up to 64 letters, digits and -_.:/@'))
+      .optional(),
+    /**
      * Without it, and without a built-in price, responses contain no cost.
      * @default not known
      */

@@ -81,6 +81,7 @@ export function generationOf(record: RequestRecord): Generation {
     generations: generations.length,
     attempts: attempts.slice(0, maxRows).map((attempt) => ({
       provider: attempt.provider,
+      endpoint: attempt.endpoint,
       model: attempt.model,
       status: attempt.status,
       error: attempt.errorType,
