@@ -6,8 +6,10 @@ import type { DataPolicy } from '../call/model.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import { checkedHostObject, field, throwIssues } from '../schema/host-object.ts';
 import { checkBy } from '../schema/schema.ts';
+import { type HealthCheckOptions, healthCheckSettingsSchema } from '../schema/settings/health-check.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { ApiKeySource } from './keys/api-key.ts';
+import { type GivenKey, type KeyStrategy, keyOption, keyStrategies, mostKeys } from './keys/options.ts';
 
 /** A provider key: ours, or a caller's. Most providers take one string; some need several (region, account, …). */
 export interface Credential {
@@ -120,6 +122,12 @@ export interface Provider<Quirks extends object = object> {
   also?: Readonly<Record<string, DialectAddress>>;
   /** Your key for it, or a function that returns it, such as `clientCredentials`; wins over `env`. */
   apiKey?: string | ApiKeySource | undefined;
+  /** Several keys instead of `apiKey`, as in the option `apiKeys` of a provider. */
+  apiKeys?: readonly GivenKey[] | undefined;
+  /** The key that a request begins with, where there are several. Default `round-robin`. */
+  keyStrategy?: KeyStrategy | undefined;
+  /** Checks of its server, as in the option `healthCheck` of a provider. Default: none. */
+  healthCheck?: HealthCheckOptions | undefined;
   /** The other parts of your credential, by name, where `credentialShape` declares some. */
   credential?: Readonly<Record<string, string>> | undefined;
   /** The parts of a credential, if it is more than one string. */
@@ -163,6 +171,9 @@ const shape = lazily(() => ({
   dialect: field.object(),
   also: field.object().optional(),
   apiKey: z.union([z.string(), field.fn()]).optional(),
+  apiKeys: z.array(keyOption()).min(1).max(mostKeys).optional(),
+  keyStrategy: z.enum(keyStrategies).optional(),
+  healthCheck: healthCheckSettingsSchema().optional(),
   credential: field.object().optional(),
   credentialShape: field.object().optional(),
   auth: field.fn().optional(),

@@ -1,16 +1,9 @@
 import { fingerprintOf } from '../base/text/fingerprint.ts';
 import type { CredentialRef } from '../call/plan.ts';
+import type { KeyStrategy } from '../providers/keys/options.ts';
 
 /** A reference to one of several keys that the operator has at a provider. */
 export type KeyRef = Extract<CredentialRef, { kind: 'operator' }> & { key: string };
-
-/**
- * The order in which keys are used:
- * - order: as they are listed, so a key is used while those before it are in cooldown
- * - round-robin: each request begins with the next key
- * - least-loaded: the key with the fewest requests in flight comes first; of equals, in turn
- */
-export type KeyStrategy = 'order' | 'round-robin' | 'least-loaded';
 
 /** The operator's keys at one provider. */
 export interface KeyRing {

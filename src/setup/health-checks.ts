@@ -6,7 +6,7 @@ import { UpstreamError } from '../base/http/upstream-error.ts';
 import { parseJson } from '../base/json.ts';
 import { isObject } from '../base/values.ts';
 import { type CheckResult, createHealthChecks, type HealthChecks } from '../catalog/health/checks.ts';
-import type { Credential, Provider } from '../providers/provider.ts';
+import type { OutgoingRequest, Provider } from '../providers/provider.ts';
 import type { HealthCheckSettings } from '../schema/settings/health-check.ts';
 import { type StoreLogger, writeLog } from '../stores/storage/logger.ts';
 import { readTextBounded, send } from '../transport/send.ts';
@@ -56,13 +56,13 @@ async function checked(
 ): Promise<CheckResult> {
   const { timeoutMs } = settings;
   const limits = { signals: [stop], timeoutMs, late: () => new Late(), isIdle: true };
-  const credential = await withSignal(deps.clock, limits, (signal) => openedFor(configured, deps, signal)).catch(
+  const request = await withSignal(deps.clock, limits, (signal) => signedFor(configured, settings, deps, signal)).catch(
     () => null,
   );
-  // Without a key nothing is known of the server.
-  if (credential === null) return { kind: 'none' };
+  // Without a key, or with a request that cannot be signed, nothing is known of the server.
+  if (request === null) return { kind: 'none' };
   try {
-    return await withSignal(deps.clock, limits, (signal) => asked(configured, credential, settings, deps, signal));
+    return await withSignal(deps.clock, limits, (signal) => asked(configured, request, settings, deps, signal));
   } catch (error) {
     return { kind: 'failed', reason: reasonOf(error, timeoutMs) };
   }
@@ -70,32 +70,32 @@ async function checked(
 
 class Late extends Error {}
 
-/** Opens the credential of a check: of several keys, the first. */
-function openedFor({ provider, keys }: Configured, deps: CheckDeps, signal: AbortSignal) {
+/** Makes the request of a check, with the operator's key: of several keys, the first. */
+async function signedFor(
+  { provider, keys }: Configured,
+  { path }: HealthCheckSettings,
+  deps: CheckDeps,
+  signal: AbortSignal,
+): Promise<OutgoingRequest> {
   const [first] = keys;
   const ref = { kind: 'operator', provider: provider.slug, ...(first && { key: first.label }) } as const;
   const stop = new StopSwitch();
   signal.addEventListener('abort', () => stop.abort(signal.reason), { once: true });
-  return deps.keys.open(ref, stop);
+  const credential = await deps.keys.open(ref, stop);
+  const baseUrl = typeof provider.baseUrl === 'string' ? provider.baseUrl : provider.baseUrl(credential);
+  const url = path === undefined ? joinUrl(baseUrl, '/models') : `${new URL(baseUrl).origin}${path}`;
+  const headers = { accept: 'application/json', ...credential.headers };
+  return provider.auth({ method: 'GET', url, headers, body: '' }, credential, deps.clock);
 }
 
 async function asked(
   { provider }: Configured,
-  credential: Credential,
-  { path, checkModels }: HealthCheckSettings,
-  { transportOf, clock, headerBytes }: CheckDeps,
+  { url, headers }: OutgoingRequest,
+  { checkModels }: HealthCheckSettings,
+  { transportOf, headerBytes }: CheckDeps,
   signal: AbortSignal,
 ): Promise<CheckResult> {
-  const baseUrl = typeof provider.baseUrl === 'string' ? provider.baseUrl : provider.baseUrl(credential);
-  const url = path === undefined ? joinUrl(baseUrl, '/models') : `${new URL(baseUrl).origin}${path}`;
-  const unsigned = {
-    method: 'GET',
-    url,
-    headers: { accept: 'application/json', ...credential.headers },
-    body: '',
-  } as const;
-  const { headers, url: signedUrl } = await provider.auth(unsigned, credential, clock);
-  const request = { method: 'GET', url: signedUrl, headers, signal, limits: { headerBytes } } as const;
+  const request = { method: 'GET', url, headers, signal, limits: { headerBytes } } as const;
   const { status, body } = await send(transportOf(provider), request, mostBytes);
   const isSuccess = status >= 200 && status <= 299;
   if (!isSuccess || !checkModels) body.cancel();

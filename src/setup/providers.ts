@@ -5,6 +5,7 @@ import { isOnOneLine, isUnfilled, pastedKey } from '../base/text/pasted-key.ts';
 import type { DataPolicy } from '../call/model.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { ApiKeySource } from '../providers/keys/api-key.ts';
+import type { GivenKey, KeyStrategy } from '../providers/keys/options.ts';
 import {
   type Credential,
   type CredentialShape,
@@ -13,22 +14,26 @@ import {
   usualAuth,
 } from '../providers/provider.ts';
 import { providerWithoutAddress, whyWithoutAddress } from '../providers/without-address.ts';
-import type { KeyStrategy } from '../routing/key-ring.ts';
 import { checkBy } from '../schema/schema.ts';
-import type { HealthCheckSettings } from '../schema/settings/health-check.ts';
+import {
+  type HealthCheckOptions,
+  type HealthCheckSettings,
+  healthCheckSettingsSchema,
+} from '../schema/settings/health-check.ts';
 import { credentialOf } from './credential-parts.ts';
 import { readAddress } from './options/base-url.ts';
 
-/** One of several keys, as a host app gives it. */
-export type GivenKey = string | ApiKeySource | { key: string | ApiKeySource; label?: string | undefined };
-
-/** The settings that a host app gives for a provider. */
-export interface ProviderSettings {
+/** The keys of a provider, as a host app gives them. */
+interface KeySettings {
   apiKey?: string | ApiKeySource | undefined;
   apiKeys?: readonly GivenKey[] | undefined;
   keyStrategy?: KeyStrategy | undefined;
-  healthCheck?: HealthCheckSettings | undefined;
-  credential?: Record<string, string> | undefined;
+  credential?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The settings that a host app gives for a provider. */
+export interface ProviderSettings extends KeySettings {
+  healthCheck?: HealthCheckOptions | undefined;
   baseUrl?: string | undefined;
   byok?: boolean | undefined;
   name?: string | undefined;
@@ -152,7 +157,8 @@ function configureMade(
   const corrections: Correction[] = [];
   const apiKey = made.apiKey ?? keyIn(environment, made.env);
   const own = { apiKey, credential: made.credential };
-  const credential = operatorsCredential(slug, made.credentialShape, own, corrections);
+  const keys = severalKeys(slug, made.credentialShape, made, corrections);
+  const credential = keys[0]?.credential ?? operatorsCredential(slug, made.credentialShape, own, corrections);
   const takesByok = made.byok === true;
   let provider = made;
   if (typeof made.baseUrl === 'string' && made.createTransport === undefined) {
@@ -164,9 +170,9 @@ function configureMade(
     provider,
     credential: credential ?? { secret: '' },
     source: sourceOf(apiKey),
-    keys: [],
-    keyStrategy: 'round-robin',
-    healthCheck: null,
+    keys,
+    keyStrategy: made.keyStrategy ?? 'round-robin',
+    healthCheck: checkOf(slug, made),
     takesByok,
     isUsable: credential !== null || provider.env.length === 0 || provider.createTransport !== undefined,
     isConfigured: true,
@@ -246,8 +252,6 @@ function configureProvider(
   // A server at an address of the operator's choice may add the operator's key to a request with a wrong one.
   const takesByok = given.byok ?? (builtIn !== undefined && address === base.baseUrl);
   if (typeof address === 'string') checkAddress(slug, address, takesByok);
-  if (given.healthCheck !== undefined && provider.createTransport !== undefined)
-    throw new SettingsError(`providers.${slug}.healthCheck`, 'expected none: this provider is inside the process');
   // A key that was never set must not turn into requests without one.
   const needsKey = builtIn !== undefined && baseUrl === undefined && provider.createTransport === undefined;
   return {
@@ -256,7 +260,7 @@ function configureProvider(
     source: sourceOf(given.apiKey),
     keys,
     keyStrategy: given.keyStrategy ?? 'round-robin',
-    healthCheck: given.healthCheck ?? null,
+    healthCheck: checkOf(slug, { ...provider, healthCheck: given.healthCheck }),
     takesByok,
     isUsable: credential !== null || !needsKey,
     isConfigured: true,
@@ -326,6 +330,14 @@ function atOwnAddress(
   return { ...made, ...facts };
 }
 
+/** The checks of a provider's server, with all defaults; null: none are made. */
+function checkOf(slug: string, { healthCheck, createTransport }: Provider): HealthCheckSettings | null {
+  if (healthCheck === undefined) return null;
+  if (createTransport !== undefined)
+    throw new SettingsError(`providers.${slug}.healthCheck`, 'expected none: this provider is inside the process');
+  return healthCheckSettingsSchema().parse(healthCheck, { jitless: true });
+}
+
 function sourceOf(apiKey: string | ApiKeySource | undefined): ApiKeySource | null {
   return typeof apiKey === 'function' ? apiKey : null;
 }
@@ -357,7 +369,7 @@ function operatorsCredential(
 function severalKeys(
   slug: string,
   shape: CredentialShape | undefined,
-  { apiKey, apiKeys, keyStrategy, credential }: ProviderSettings,
+  { apiKey, apiKeys, keyStrategy, credential }: KeySettings,
   corrections: Correction[],
 ): LabelledKey[] {
   const at = `providers.${slug}`;

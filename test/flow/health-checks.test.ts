@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { openaiChat } from '../../src/dialects/openai-chat/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
+import { defineProvider } from '../../src/providers/provider.ts';
 import type { TransportRequest, TransportResponse } from '../../src/transport/transport.ts';
 import { hello, type TestGateway, testGateway, testPricing } from '../support/gateway.ts';
 import { completion } from '../support/upstream.ts';
@@ -105,13 +107,15 @@ describe('a server that its health check finds down', () => {
     expect(await served({ ...ask, provider: { only: ['b'] } })).toBe('b');
     expect((await gateway.ready()).isReady).toBe(true);
   });
-  it('is passed over in an explanation too', async () => {
+  it('is passed over in an explanation too, and down in the listings', async () => {
     const { answers, pass, call } = withChecks();
     answers['a.test'] = { status: 500 };
     await pass(3);
     const { data } = (await call('POST', '/chat/completions/explain', ask)).json;
     expect(data.candidates.map(({ provider }: { provider: string }) => provider)).toEqual(['b']);
     expect(data.excluded).toEqual([{ model: 'acme/both', provider: 'a', filter: 'health_check' }]);
+    const { endpoints } = (await call('GET', '/models/acme/both/endpoints')).json.data;
+    expect(endpoints.map(({ status }: { status: string }) => status)).toEqual(['down', 'default']);
   });
   it.each([401, 403, 429])('is not one that answers %i: it is there', async (status) => {
     const { answers, pass, gateway } = withChecks();
@@ -147,6 +151,16 @@ describe('a health check', () => {
     await pass(3);
     expect(await served()).toBe('b');
   });
+  it('says nothing of a server whose request cannot be signed', async () => {
+    const auth = () => Promise.reject(new Error('no'));
+    const made = defineProvider({ slug: 'a', baseUrl: 'https://a.test/v1', dialect: openaiChat, auth });
+    const { pass, gateway } = withChecks(
+      {},
+      { providers: { a: { ...made, healthCheck } as never, b: { baseUrl: 'https://b.test/v1' } } },
+    );
+    await pass(5);
+    expect(gateway.state().healthChecks).toMatchObject([{ provider: 'a', isUp: true, failure: null }]);
+  });
   it('says nothing of a server for which there is no key', async () => {
     const { checks, pass, gateway } = withChecks({ apiKey: () => Promise.reject(new Error('down')) });
     await pass(5);
@@ -168,9 +182,9 @@ describe('a health check', () => {
     expect(gateway.state().healthChecks).toEqual([]);
   });
   it.each([
-    [{ healthCheck: { pth: '/health' } }, 'providers.a'],
-    [{ healthCheck: { path: 'health' } }, 'providers.a'],
-    [{ healthCheck: { intervalMs: 0 } }, 'providers.a'],
+    [{ healthCheck: { pth: '/health' } }, 'providers.a.healthCheck.pth: unknown key'],
+    [{ healthCheck: { path: 'health' } }, 'providers.a.healthCheck.path: expected a path such as /health'],
+    [{ healthCheck: { intervalMs: 0 } }, 'providers.a.healthCheck.intervalMs'],
   ])('refuses the options %j', (own, message) => {
     expect(() => withChecks(own)).toThrow(message);
   });

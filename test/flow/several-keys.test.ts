@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { openaiChat } from '../../src/dialects/openai-chat/index.ts';
 import type { GatewayOptions } from '../../src/options.ts';
+import { defineProvider, inHeader } from '../../src/providers/provider.ts';
 import { hello, managementKey, testGateway, testPricing } from '../support/gateway.ts';
 import { completion, errorBody, textStream } from '../support/upstream.ts';
 
@@ -302,6 +304,27 @@ describe('a provider with several keys', () => {
   });
 });
 
+describe('a provider in code', () => {
+  const made = { slug: 'own', baseUrl: 'https://own.test/v1', dialect: openaiChat, auth: inHeader('x-key') };
+  it('may have several keys, which its auth gets one at a time', async () => {
+    const own = defineProvider({ ...made, apiKeys: [keyA, { key: () => keyB, label: 'b' }], keyStrategy: 'order' });
+    const { post, upstream, records } = testGateway({ providers: { own }, models: [] });
+    upstream.answer(limited, ok);
+    expect((await post({ model: 'own/m', messages: hello })).status).toBe(200);
+    expect(upstream.sent.map(({ headers }) => headers['x-key'])).toEqual([keyA, keyB]);
+    expect(records[0]?.attempts.map(({ key }) => key)).toEqual(['key-1', 'b']);
+  });
+  it('refuses a misspelt name, and keys in another form', () => {
+    expect(() => defineProvider({ ...made, apiKeys: [] })).toThrow('defineProvider.apiKeys');
+    expect(() => defineProvider({ ...made, keyStrategy: 'any' as never })).toThrow('defineProvider.keyStrategy');
+    expect(() => defineProvider({ ...made, healthCheck: { pth: '/' } as never })).toThrow(
+      'defineProvider.healthCheck.pth',
+    );
+    const both = defineProvider({ ...made, apiKey: keyA, apiKeys: [keyB] });
+    expect(() => testGateway({ providers: { own: both }, models: [] })).toThrow('expected none beside apiKeys');
+  });
+});
+
 describe('the options of several keys', () => {
   it.each([
     [{ apiKey: keyA }, 'providers.own.apiKey: expected none beside apiKeys'],
@@ -312,10 +335,10 @@ describe('the options of several keys', () => {
       { apiKeys: [keyA, { key: keyB, label: 'key-1' }] },
       'providers.own.apiKeys[1].label: expected a label that no other key',
     ],
-    [{ apiKeys: [{ key: keyA, lable: 'x' }] }, 'providers.own'],
+    [{ apiKeys: [{ key: keyA, lable: 'x' }] }, 'providers.own.apiKeys[0].lable: unknown key'],
     [{ apiKeys: ['%MY_KEY%'] }, 'providers.own.apiKeys[0]: expected the key itself'],
     [{ apiKeys: [keyA, 'two\nlines'] }, 'providers.own.apiKeys[1]: expected a key of visible ASCII'],
-    [{ keyStrategy: 'random' }, 'providers.own'],
+    [{ keyStrategy: 'random' }, 'providers.own.keyStrategy: expected one of'],
   ])('%j are refused by name, without a key', (own, message) => {
     let error: unknown = null;
     try {

@@ -5,11 +5,11 @@ import type { ShownEndpoint } from '../../schema/models/endpoint.ts';
 import { showPricing } from './pricing.ts';
 import type { ListingDeps } from './reach.ts';
 
-type EndpointDeps = Pick<ListingDeps, 'provider' | 'health' | 'presentation'>;
+type EndpointDeps = Pick<ListingDeps, 'provider' | 'health' | 'presentation' | 'isDown'>;
 
 /** Shows an endpoint with its known facts, and its present health for the workspace. */
 export function showEndpoint(
-  { provider, health, presentation }: EndpointDeps,
+  { provider, health, presentation, isDown }: EndpointDeps,
   model: Model,
   endpoint: Endpoint,
   nowMs: number,
@@ -18,6 +18,7 @@ export function showEndpoint(
   const { providerSlug, isDisabled } = endpoint;
   const providerName = provider(providerSlug)?.name ?? providerSlug;
   const seen = health.statistics(endpointKey(endpoint), nowMs, workspaceId);
+  const status = isDown?.(endpoint) === true ? 'down' : seen.status;
   return {
     model_id: model.slug,
     model_name: model.name,
@@ -28,7 +29,7 @@ export function showEndpoint(
     max_completion_tokens: endpoint.maxCompletionTokens,
     max_prompt_tokens: endpoint.maxPromptTokens ?? null,
     quantization: endpoint.quantization ?? 'unknown',
-    status: presentation.endpointStatus(isDisabled ? 'disabled' : seen.status),
+    status: presentation.endpointStatus(isDisabled ? 'disabled' : status),
     supported_parameters: [...(endpoint.supportedParameters ?? [])],
     supports_implicit_caching: endpoint.implicitCaching ?? false,
     pricing: showPricing(endpoint.pricing),

@@ -36,6 +36,8 @@ export interface ListingDeps {
   /** Suffixes of model slugs that ask for plugins. */
   pluginVariants: PluginVariants;
   presentation: Presentation;
+  /** Tells whether health checks have found an endpoint down; absent: none are made. */
+  isDown?: ((endpoint: Endpoint) => boolean) | undefined;
 }
 
 /** Tells whether there is a credential with which a caller's requests could reach an endpoint. */

@@ -28,4 +28,7 @@ export const healthCheckSettingsSchema = lazily(() =>
     successes: count().default(1),
   }),
 );
+/** The option as it is given. */
+export interface HealthCheckOptions extends z.input<ReturnType<typeof healthCheckSettingsSchema>> {}
+/** The same, with all defaults. */
 export interface HealthCheckSettings extends z.infer<ReturnType<typeof healthCheckSettingsSchema>> {}

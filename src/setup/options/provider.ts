@@ -2,10 +2,9 @@ import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 import { type DialectName, dialects, type QuirksOf } from '../../dialects/index.ts';
 import type { BuiltInSlug } from '../../providers/index.ts';
-import type { ApiKeySource } from '../../providers/keys/api-key.ts';
+import { anyKey, keyOption, keyStrategies, mostKeys } from '../../providers/keys/options.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { expectation } from '../../schema/chat/expectations.ts';
-import { func } from '../../schema/functions.ts';
 import { healthCheckSettingsSchema } from '../../schema/settings/health-check.ts';
 import { dataPolicyOptions, slug } from './endpoint.ts';
 
@@ -30,24 +29,6 @@ const made = lazily(() =>
   ),
 );
 
-const anyKey = lazily(() => z.union([z.string().min(1), func<ApiKeySource>('a key, or a function that returns it')]));
-
-const keyOption = lazily(() =>
-  z.union([
-    anyKey(),
-    z.strictObject({
-      /** The key, or a function that returns it. */
-      key: anyKey(),
-      /**
-       * Names the key in logs, records, spans, explanations and `gateway.state()`: a slug that no other key of the provider
-       * has.
-       * @default `key-` and the place in the list, from 1
-       */
-      label: slug().optional(),
-    }),
-  ]),
-);
-
 export const providerOptions = lazily(() =>
   z.strictObject({
     /**
@@ -60,13 +41,13 @@ export const providerOptions = lazily(() =>
      * Several keys instead of `apiKey`: each a key or a function, or `{ key, label }`. Each key has cooldowns of its own; see
      * docs/self-hosted.md#several-keys. Up to 100.
      */
-    apiKeys: z.array(keyOption()).min(1).max(100).optional(),
+    apiKeys: z.array(keyOption()).min(1).max(mostKeys).optional(),
     /**
      * The key that a request begins with: `round-robin`, the next one; `least-loaded`, that with the fewest requests in
      * flight; `order`, the first in the list. A key in cooldown is passed over.
      * @default `round-robin`
      */
-    keyStrategy: z.enum(['order', 'round-robin', 'least-loaded']).optional(),
+    keyStrategy: z.enum(keyStrategies).optional(),
     /**
      * Checks of the server beside what requests see, for a process that lives long; an empty object has all defaults. A
      * server that is down is passed over while others are up; see docs/self-hosted.md#health-checks.

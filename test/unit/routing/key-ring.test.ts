@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createKeyRing, type KeyRef, type KeyStrategy, keyRefOf } from '../../../src/routing/key-ring.ts';
+import type { KeyStrategy } from '../../../src/providers/keys/options.ts';
+import { createKeyRing, type KeyRef, keyRefOf } from '../../../src/routing/key-ring.ts';
 
 const refs = ['a', 'b', 'c'].map((key): KeyRef => ({ kind: 'operator', provider: 'p', key }));
 const [a, b] = refs as [KeyRef, KeyRef, KeyRef];
