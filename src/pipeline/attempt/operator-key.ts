@@ -27,19 +27,28 @@ export function openedKey(
   if (isByok) return deps.openCredential(ref, stop);
   try {
     const opened = deps.openCredential(ref, stop, isRenewed);
-    if (!(opened instanceof Promise)) return opened;
-    watchdog.arm(deps.timeouts.headersMs, phase);
-    return unlessStopped(stop, () => opened).catch((error: unknown) => {
-      // The client left.
-      if (stop.aborted && !(stop.reason instanceof UpstreamError)) throw stop.reason;
-      throw keyless(deps, endpoint.providerSlug, error);
-    });
+    return opened instanceof Promise ? openedInTime(deps, endpoint.providerSlug, opened, stop, watchdog) : opened;
   } catch (error) {
     throw keyless(deps, endpoint.providerSlug, error);
   }
 }
 
-const phase = 'its key';
+async function openedInTime(
+  deps: KeyDeps,
+  provider: string,
+  opened: Promise<Credential>,
+  stop: StopSignal,
+  watchdog: Watchdog,
+): Promise<Credential> {
+  watchdog.arm(deps.timeouts.headersMs, 'its key');
+  try {
+    return await unlessStopped(stop, () => opened);
+  } catch (error) {
+    // The client left.
+    if (stop.aborted && !(stop.reason instanceof UpstreamError)) throw stop.reason;
+    throw keyless(deps, provider, error);
+  }
+}
 
 /** Tells whether a failure is the first refusal of an operator's key that may have come to its end. */
 export function mayRenew(

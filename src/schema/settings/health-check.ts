@@ -19,7 +19,7 @@ export const healthCheckSettingsSchema = lazily(() =>
      */
     checkModels: z.boolean().default(false),
     /** The time between two checks; a random tenth is added or taken off. */
-    intervalMs: milliseconds().default(10_000),
+    intervalMs: z.int().min(100).default(10_000),
     /** The longest time for the response to a check. */
     timeoutMs: milliseconds().default(2_000),
     /** Failed checks in a row after which the server is down. */
