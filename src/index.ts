@@ -63,6 +63,7 @@ export { type AiSdkModel, type AiSdkModels, type AiSdkProviderOptions, fromAiSdk
 export { type BuiltInSlug, builtInProviders, type ProviderSlug } from './providers/index.ts';
 export type { ApiKeyRequest, ApiKeySource } from './providers/keys/api-key.ts';
 export { type ClientCredentialsOptions, clientCredentials } from './providers/keys/client-credentials.ts';
+export type { GivenKey, KeyStrategy } from './providers/keys/options.ts';
 export {
   type Auth,
   bearer,
@@ -82,6 +83,7 @@ export type { ResponsesEvent } from './schema/responses/events.ts';
 export type { ResponsesRequest } from './schema/responses/responses.ts';
 export type { ResponsesResult } from './schema/responses/result.ts';
 export type { BudgetEvent } from './schema/settings/budget-events.ts';
+export type { HealthCheckOptions } from './schema/settings/health-check.ts';
 export type { NewApiKey, StoredApiKey } from './schema/tenants/api-key.ts';
 export { defineServerTool, type ServerTool, type ServerToolContext } from './server-tools/server-tool.ts';
 export type { ClientOptions } from './setup/asking/client-options.ts';

@@ -14,7 +14,10 @@ export interface GatewayState {
   holds: number;
   /** Bookings of money that the store has not confirmed. If the number stays high, the store does not respond. */
   waitingBookings: number;
-  /** Endpoints, and credentials of workspaces at them, that are in cooldown: for all workspaces or for one. */
+  /**
+   * Endpoints, and credentials of workspaces and single keys of the operator at them, that are in cooldown: for all
+   * workspaces or for one.
+   */
   cooldowns: number;
   /** The first of them by name, so that an operator need not guess; at most 100. */
   inCooldown: readonly EndpointInCooldown[];
