@@ -61,7 +61,7 @@ describe('client credentials', () => {
     expect(upstream.sent[0]?.headers['x-team']).toBe('blue');
   });
   it('are renewed once for all requests that the provider refused, each of which is served', async () => {
-    const { send, run, post, upstream, endpoint, records, logged } = withTokens();
+    const { send, run, post, upstream, endpoint, records, logged, gateway } = withTokens();
     upstream.answer({ body: completion() });
     await post(ask);
     upstream.answer(...Array.from({ length: 5 }, () => ({ ...refusal, afterMs: 50 })));
@@ -74,7 +74,7 @@ describe('client credentials', () => {
       [401, 0],
       [200, 0],
     ]);
-    expect(logged).toEqual([]);
+    expect([logged, gateway.state().cooldowns]).toEqual([[], 0]);
   });
   it('that the provider refuses again are the failure that they are', async () => {
     const { post, upstream, endpoint, gateway, logged } = withTokens();
@@ -173,13 +173,14 @@ describe('a key function', () => {
     expect([asked, upstream.sent.length]).toEqual([[undefined, 'key-0123456789'], 1]);
   });
   it('that throws while it is asked for another key leaves the refusal as it is', async () => {
-    const { post, upstream } = withKey(({ refused }) => {
-      if (refused !== undefined) throw new Error('no');
+    const { post, upstream, logged } = withKey(({ refused }) => {
+      if (refused !== undefined) throw new Error(`no other than ${refused}`);
       return 'key-0123456789';
     });
     upstream.answer(refusal);
     const { status, json } = await post(ask);
     expect([status, json.error.message]).toEqual([502, "Own refused the gateway's own credentials"]);
+    expect(logged[0]?.[0]).toEqual({ provider: 'own', reason: 'Error: no other than [redacted]' });
   });
   it.each<[string, ApiKey]>([
     [
@@ -231,11 +232,12 @@ describe('a key function', () => {
         acme,
         cloudflare: { apiKey: async () => 'key-of-cloudflare', credential: { accountId: 'a'.repeat(32) } },
       },
-      models: [],
+      // With a price, so that no list of prices is loaded meanwhile.
+      models: [{ slug: 'acme/flare', endpoints: [{ provider: 'cloudflare', model: 'm', pricing: testPricing }] }],
     });
     upstream.always({ body: completion() });
     expect((await post({ ...ask, model: 'acme/m' })).status).toBe(200);
-    expect((await post({ ...ask, model: 'cloudflare/m' })).status).toBe(200);
+    expect((await post({ ...ask, model: 'acme/flare' })).status).toBe(200);
     expect(bearers(upstream.sent)).toEqual(['key-of-acme-1', 'key-of-cloudflare']);
     expect(upstream.sent[1]?.url).toContain('a'.repeat(32));
   });

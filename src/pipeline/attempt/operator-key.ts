@@ -1,6 +1,7 @@
 import type { StopSignal } from '../../base/async/stop.ts';
 import { unlessStopped, withSignal } from '../../base/async/within.ts';
 import { UpstreamError } from '../../base/http/upstream-error.ts';
+import { createRedactor } from '../../base/secrets.ts';
 import { cleanText } from '../../base/text/clean-text.ts';
 import type { Target } from '../../call/plan.ts';
 import { NoKeyError, pauseIn } from '../../providers/keys/api-key.ts';
@@ -76,7 +77,7 @@ export async function isRenewed(
       deps.renewKey(ref, refused, own),
     );
   } catch (error) {
-    if (!signal.aborted) keyless(deps, endpoint.providerSlug, error);
+    if (!signal.aborted) keyless(deps, endpoint.providerSlug, error, refused.secret);
     return false;
   }
 }
@@ -85,9 +86,12 @@ function late(ms: number): Error {
   return new NoKeyError(`apiKey took longer than ${ms} ms`, 0);
 }
 
-/** Makes the error of an attempt that has no key, and tells the operator why. */
-function keyless({ reportAuthFailure }: KeyDeps, provider: string, error: unknown): UpstreamError {
-  const reason = cleanText(reasonOf(error), 300);
+/**
+ * Makes the error of an attempt that has no key, and tells the operator why.
+ * @param refused  a key that the function was told, and that its error may quote
+ */
+function keyless({ reportAuthFailure }: KeyDeps, provider: string, error: unknown, refused = ''): UpstreamError {
+  const reason = cleanText(createRedactor([refused]).redact(reasonOf(error)), 300);
   reportAuthFailure?.(provider, reason);
   const pauseMs = pauseIn(error);
   return new UpstreamError('The gateway could not authenticate with the provider.', {
