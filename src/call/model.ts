@@ -81,6 +81,11 @@ export interface Endpoint {
   name?: string;
   /** The provider's own name for the model. */
   upstreamModel: string;
+  /**
+   * The provider's slug and the name under which the catalogue, the price list and the facts of models know the endpoint.
+   * Absent: `providerSlug` and `upstreamModel`.
+   */
+  listedAs?: { providerSlug: string; upstreamModel: string };
   /** null: not known. */
   pricing: Pricing | null;
   /** Tokens of prompt and response together; null: not known. */

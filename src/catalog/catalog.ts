@@ -6,6 +6,7 @@ import type { DataPolicy, Endpoint, Model } from '../call/model.ts';
 import { type ListPrices, mayHaveListPrice } from '../pricing/list-prices.ts';
 import type { StoreLogger } from '../stores/storage/logger.ts';
 import type { CatalogDocument } from './document.ts';
+import { listedAs } from './listed-as.ts';
 import { fillEndpoint, mergeModels } from './merge.ts';
 import { aliasesOf, noNames, slugsByName } from './names.ts';
 import { readOnce } from './read-once.ts';
@@ -55,6 +56,8 @@ export interface CatalogProvider {
   dataPolicy: DataPolicy;
   /** true: the host app's own provider. It has no built-in models. */
   isOwn?: boolean;
+  /** Slug of the built-in provider that it is another account of. Absent: none. */
+  like?: string | undefined;
   /** The request fields that never reach a model, by the provider's own name of the model. Absent: none. */
   unsupportedParameters?: (upstreamModel: string) => readonly string[];
   /**
@@ -218,7 +221,7 @@ function createView(
 
   const withPrice = (endpoint: Endpoint): Endpoint => {
     if (!mayBePriced(endpoint)) return endpoint;
-    const { providerSlug, upstreamModel } = endpoint;
+    const { providerSlug, upstreamModel } = listedAs(endpoint);
     const pricing = known.get(nameOf(endpoint))?.pricing;
     if (pricing) return { ...endpoint, pricing };
     const found = prices?.find(providerSlug, upstreamModel, nowMs);
@@ -262,8 +265,11 @@ function createView(
 }
 
 /** Tells whether a list price may apply: list prices are those of the default service tier. */
-function mayBePriced({ pricing, serviceTier, providerSlug, upstreamModel }: Endpoint): boolean {
-  return pricing === null && serviceTier === undefined && mayHaveListPrice(providerSlug, upstreamModel);
+function mayBePriced(endpoint: Endpoint): boolean {
+  const { providerSlug, upstreamModel } = listedAs(endpoint);
+  return (
+    endpoint.pricing === null && endpoint.serviceTier === undefined && mayHaveListPrice(providerSlug, upstreamModel)
+  );
 }
 
 /** The built-in endpoints, by provider and the provider's own name for the model. */
@@ -271,7 +277,8 @@ function endpointsByName(models: readonly Model[]): ReadonlyMap<string, Endpoint
   return new Map(models.flatMap(({ endpoints }) => endpoints.map((endpoint) => [nameOf(endpoint), endpoint])));
 }
 
-function nameOf({ providerSlug, upstreamModel }: Endpoint): string {
+function nameOf(endpoint: Endpoint): string {
+  const { providerSlug, upstreamModel } = listedAs(endpoint);
   return `${providerSlug} ${upstreamModel}`;
 }
 
@@ -299,6 +306,7 @@ function passThroughModel(
     providerSlug,
     tag: providerSlug,
     upstreamModel,
+    ...(provider.like === undefined ? {} : { listedAs: { providerSlug: provider.like, upstreamModel } }),
     pricing: null,
     contextLength: null,
     maxCompletionTokens: null,

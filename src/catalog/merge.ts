@@ -1,4 +1,5 @@
 import type { Endpoint, Model } from '../call/model.ts';
+import { listedAs } from './listed-as.ts';
 
 /**
  * Merges several lists. The first list that names a model decides its endpoints. Later lists fill in the unknown
@@ -47,9 +48,13 @@ function fillModel(first: Model, later: Model): Model {
  * have. Two endpoints with different names and no variant may be different models, such as a model and its fine-tuned
  * version. A service tier has prices of its own, so both must have the same tier.
  */
-function sameEndpoint({ providerSlug, upstreamModel, tag, serviceTier }: Endpoint, others: readonly Endpoint[]) {
-  const there = others.filter((other) => other.providerSlug === providerSlug && other.serviceTier === serviceTier);
-  const named = there.filter((other) => other.upstreamModel === upstreamModel);
+function sameEndpoint(endpoint: Endpoint, others: readonly Endpoint[]) {
+  const { tag, serviceTier } = endpoint;
+  const { providerSlug, upstreamModel } = listedAs(endpoint);
+  const there = others.filter(
+    (other) => listedAs(other).providerSlug === providerSlug && other.serviceTier === serviceTier,
+  );
+  const named = there.filter((other) => listedAs(other).upstreamModel === upstreamModel);
   return named.find((other) => other.tag === tag) ?? named[0] ?? there.find((other) => isVariant(other, tag)) ?? null;
 }
 

@@ -108,6 +108,8 @@ export interface Provider<Quirks extends object = object> {
   slug: string;
   /** Display name: `provider` in results, `provider_name` in listings. Default: the slug. */
   name: string;
+  /** Slug of the built-in provider that this one is another account of: the catalogue knows its models under that slug. */
+  like?: string;
   /**
    * Everything before the path of the dialect, such as `/chat/completions`. A query is kept, behind that path. May
    * depend on the credential, such as on its region.
@@ -167,6 +169,7 @@ type GivenProvider<Quirks extends object> = Pick<Provider<Quirks>, 'slug' | 'bas
 const shape = lazily(() => ({
   slug: field.text(),
   name: field.text().optional(),
+  like: field.text().optional(),
   baseUrl: z.union([field.text(), field.fn()]),
   dialect: field.object(),
   also: field.object().optional(),

@@ -54,6 +54,7 @@ export function configureCatalog(setup: CatalogSetup): Catalog {
         {
           dataPolicy: provider.dataPolicy,
           isOwn: !builtInProviders.has(slug),
+          like: provider.like,
           searchesWeb: (model) => searchesWeb(provider, model),
           unsupportedParameters: (model) => unsupportedOf(provider, model),
         },

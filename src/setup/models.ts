@@ -129,7 +129,7 @@ function named(endpoints: readonly Endpoint[]): readonly Endpoint[] {
 
 /** The request fields that never reach a model, by the provider's name of the model. */
 export function unsupportedOf(
-  { slug: provider, dialect, quirks }: Provider,
+  { slug: ownSlug, like: provider = ownSlug, dialect, quirks }: Provider,
   model: string,
   slug = model,
 ): readonly string[] {
@@ -152,8 +152,9 @@ const searchParameter = 'web_search_options';
 
 function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Provider): Endpoint {
   const { variant } = given;
-  const unsupported = unsupportedOf(provider, given.model, model.slug);
-  const isSearching = searchesWeb(provider, given.model);
+  const knownName = given.baseModel ?? given.model;
+  const unsupported = unsupportedOf(provider, knownName, model.slug);
+  const isSearching = searchesWeb(provider, knownName);
   const supported = given.supportedParameters ?? model.supportedParameters ?? null;
   return {
     modelSlug: flatText(model.slug),
@@ -161,7 +162,10 @@ function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Pro
     tag: variant === undefined ? provider.slug : `${provider.slug}/${variant}`,
     ...(given.name === undefined ? {} : { name: given.name }),
     upstreamModel: flatText(given.model),
-    pricing: given.pricing ? withCacheWrites(pricingOf(given.pricing), given.model) : null,
+    ...(provider.like === undefined && given.baseModel === undefined
+      ? {}
+      : { listedAs: { providerSlug: provider.like ?? provider.slug, upstreamModel: knownName } }),
+    pricing: given.pricing ? withCacheWrites(pricingOf(given.pricing), knownName) : null,
     contextLength: given.contextLength ?? null,
     maxPromptTokens: given.maxPromptTokens,
     maxCompletionTokens: given.maxCompletionTokens ?? null,

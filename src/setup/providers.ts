@@ -28,11 +28,12 @@ interface KeySettings {
   apiKey?: string | ApiKeySource | undefined;
   apiKeys?: readonly GivenKey[] | undefined;
   keyStrategy?: KeyStrategy | undefined;
-  credential?: Readonly<Record<string, string>> | undefined;
+  credential?: Readonly<Record<string, string | undefined>> | undefined;
 }
 
 /** The settings that a host app gives for a provider. */
 export interface ProviderSettings extends KeySettings {
+  like?: string | undefined;
   healthCheck?: HealthCheckOptions | undefined;
   baseUrl?: string | undefined;
   byok?: boolean | undefined;
@@ -228,7 +229,8 @@ function configureProvider(
   dialects: Readonly<Record<string, Dialect>>,
   allBuiltIn: readonly Provider[],
 ): Configured {
-  const builtIn = known.get(slug)?.provider;
+  const builtIn =
+    given.like === undefined ? known.get(slug)?.provider : likeAnother(slug, given.like, known, allBuiltIn);
   const { baseUrl, name, headers, dataPolicy } = given;
   const base =
     builtIn === undefined ? atOwnAddress(slug, given, known.keys(), dialects) : inDialect(builtIn, given, dialects);
@@ -268,6 +270,21 @@ function configureProvider(
     saysByok: given.byok === true,
     corrections,
   };
+}
+
+/** A built-in provider under another slug. @throws SettingsError */
+function likeAnother(
+  slug: string,
+  like: string,
+  known: ReadonlyMap<string, Configured>,
+  allBuiltIn: readonly Provider[],
+): Provider {
+  const path = `providers.${slug}.like`;
+  if (allBuiltIn.some((one) => one.slug === slug) || providerWithoutAddress(slug) !== null)
+    throw new SettingsError(path, 'expected no such setting, because this provider is built in itself');
+  const found = allBuiltIn.find((one) => one.slug === like);
+  if (found) return { ...found, slug, name: slug, like };
+  throw new SettingsError(path, `expected the slug of a built-in provider${didYouMean(nearest(like, known.keys()))}`);
 }
 
 /** The parts of a credential for an address of the operator: parts that only form the built-in address are left out. */
@@ -351,13 +368,13 @@ function sourceOf(apiKey: string | ApiKeySource | undefined): ApiKeySource | nul
 function operatorsCredential(
   slug: string,
   shape: CredentialShape | undefined,
-  own: { apiKey?: string | ApiKeySource | undefined; credential?: Provider['credential'] },
+  own: Pick<KeySettings, 'credential'> & { apiKey?: string | ApiKeySource | undefined },
   corrections: Correction[],
   option = 'apiKey',
 ): Credential | null {
-  const { apiKey: given, credential: parts } = own;
-  if (typeof given !== 'function') return staticCredential(slug, shape, given, parts, corrections, option);
-  const made = staticCredential(slug, shape && withAnyKey(shape), anyKey, parts, corrections, option);
+  const { apiKey: given, credential } = own;
+  if (typeof given !== 'function') return staticCredential(slug, shape, given, credential, corrections, option);
+  const made = staticCredential(slug, shape && withAnyKey(shape), anyKey, credential, corrections, option);
   return { ...made, secret: '' };
 }
 
@@ -408,10 +425,11 @@ function staticCredential(
   slug: string,
   shape: CredentialShape | undefined,
   given: string | undefined,
-  parts: Provider['credential'],
+  credential: KeySettings['credential'],
   corrections: Correction[],
   option: string,
 ): Credential | null {
+  const parts = credential === undefined ? undefined : partsOf(shape, credential, given);
   const apiKey = given === undefined ? undefined : keyOf(`providers.${slug}.${option}`, given, shape, corrections);
   if (shape === undefined) {
     if (parts !== undefined)
@@ -428,6 +446,21 @@ function staticCredential(
   const at = `providers.${slug}`;
   if (path === '') throw new SettingsError(`${at}.credential`, message);
   throw new SettingsError(path === 'apiKey' ? `${at}.${option}` : `${at}.credential.${path}`, message);
+}
+
+/**
+ * The parts of a setting that are defined. Parts from variables that nobody has set are as a key that nobody has set:
+ * where no secret is left, the operator has no credential.
+ */
+function partsOf(
+  shape: CredentialShape | undefined,
+  given: Readonly<Record<string, string | undefined>>,
+  apiKey: string | undefined,
+): Record<string, string> | undefined {
+  const entries = Object.entries(given);
+  const defined = entries.filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const hasSecret = apiKey !== undefined || defined.some(([name]) => shape?.parts[name]?.isSecret !== false);
+  return defined.length < entries.length && !hasSecret ? undefined : Object.fromEntries(defined);
 }
 
 /** The key of a setting, without what was copied with it. */

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../call/model.ts';
+import { listedAs } from '../listed-as.ts';
 import { anthropicFacts } from './anthropic.ts';
 import type { ModelFact } from './fact.ts';
 import { openaiFacts } from './openai.ts';
@@ -19,7 +20,8 @@ const known = new WeakMap<Endpoint, KnownFacts | null>();
 export function factsOf(endpoint: Endpoint): KnownFacts | null {
   let facts = known.get(endpoint);
   if (facts === undefined) {
-    facts = findFacts(endpoint.providerSlug, endpoint.modelSlug, endpoint.upstreamModel);
+    const { providerSlug, upstreamModel } = listedAs(endpoint);
+    facts = findFacts(providerSlug, endpoint.modelSlug, upstreamModel);
     known.set(endpoint, facts);
   }
   return facts;

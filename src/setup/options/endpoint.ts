@@ -147,6 +147,12 @@ export const endpointOptions = lazily(() =>
     provider: slug() as z.ZodType<string, ProviderSlug>,
     /** The provider's own name for the model. */
     model: z.string().min(1),
+    /**
+     * The name under which the catalogue knows the model, where `model` is a name of your own, such as a deployment of
+     * Azure or the ARN of a profile of Bedrock: for prices, limits, and what the model refuses.
+     * @default `model`
+     */
+    baseModel: z.string().min(1).optional(),
     /** Distinguishes endpoints of one provider: `only: ["provider/variant"]`. */
     variant: slug().optional(),
     /**

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 import { type DialectName, dialects, type QuirksOf } from '../../dialects/index.ts';
-import type { BuiltInSlug } from '../../providers/index.ts';
+import type { BuiltInSlug, ProviderSlug } from '../../providers/index.ts';
 import { anyKey, keyOption, keyStrategies, mostKeys } from '../../providers/keys/options.ts';
 import type { Provider } from '../../providers/provider.ts';
 import { expectation } from '../../schema/chat/expectations.ts';
@@ -32,6 +32,11 @@ const made = lazily(() =>
 export const providerOptions = lazily(() =>
   z.strictObject({
     /**
+     * Slug of a built-in provider: this one is another account, region or dialect of it. It has the same address, way to
+     * sign in, parts of the credential and quirks, and its models have the same prices.
+     */
+    like: (slug() as z.ZodType<string, ProviderSlug>).optional(),
+    /**
      * The key; a built-in provider without a key is not used, a server with a `baseUrl` is called without a key. Blanks
      * and quotation marks around it, and `Bearer` before it, are left out; see docs/options.md#slips-in-settings. Or a
      * function that returns the key, such as `clientCredentials`; see docs/self-hosted.md#keys-that-end.
@@ -54,8 +59,11 @@ export const providerOptions = lazily(() =>
      * @default none are made
      */
     healthCheck: healthCheckSettingsSchema().optional(),
-    /** The other parts of the credential by name, where the provider has several. */
-    credential: z.record(z.string(), z.string().min(1)).optional(),
+    /**
+     * The other parts of the credential by name, where the provider has several. A part that is undefined is left out;
+     * where no secret is left, there is no credential.
+     */
+    credential: z.record(z.string(), z.string().min(1).optional()).optional(),
     /**
      * An http or https URL, everything before the path of the dialect, such as `/chat/completions`. A query, such as
      * `?api-version=2`, is kept behind that path; the values of parameters that hold a key by their name are redacted.
@@ -71,7 +79,7 @@ export const providerOptions = lazily(() =>
     byok: z.boolean().optional(),
     /**
      * Shown as `provider` in responses.
-     * @default the built-in one, else the slug
+     * @default the built-in one, else the slug; with `like`, the slug
      */
     name: z.string().min(1).optional(),
     /** Sent with every request that uses your own credential; never with a BYOK credential. */
