@@ -3,8 +3,8 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { CliError, UsageError } from './config.ts';
 import { envLine, sourceOf } from './config-source.ts';
-import { importLitellm } from './litellm/config.ts';
-import { isMapping, type Mapping, memberOf } from './litellm/values.ts';
+import { importLitellm } from './import/litellm/config.ts';
+import { isMapping, type Mapping, memberOf } from './import/values.ts';
 import type { Terminal } from './terminal.ts';
 
 const configFile = 'gateway.config.mjs';

@@ -1,6 +1,6 @@
-import type { Written } from '../config-source.ts';
+import type { Written } from '../../config-source.ts';
+import { decimal, type Findings, isMapping, type Mapping, mappingOf, memberOf, numberOf, textOf } from '../values.ts';
 import type { ImportedProviders, Place } from './providers.ts';
-import { decimal, type Findings, isMapping, type Mapping, mappingOf, memberOf, numberOf, textOf } from './values.ts';
 
 /** The way in which the deployments of a model share its requests. */
 export type Sharing = 'shuffle' | 'price' | 'listed';

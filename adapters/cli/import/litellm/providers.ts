@@ -1,6 +1,6 @@
-import { builtInProviders } from '../../../src/index.ts';
-import type { Written } from '../config-source.ts';
-import { type Findings, type Mapping, textOf } from './values.ts';
+import { builtInProviders } from '../../../../src/index.ts';
+import type { Written } from '../../config-source.ts';
+import { type Findings, type Mapping, textOf } from '../values.ts';
 
 /** Names of providers there, and here. */
 const renamed: Readonly<Record<string, string>> = {

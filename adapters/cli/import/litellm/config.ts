@@ -1,7 +1,7 @@
-import { requiredVariable, Source, type Written } from '../config-source.ts';
+import { requiredVariable, Source, type Written } from '../../config-source.ts';
+import { Findings, isMapping, type Mapping, mappingOf, memberOf, numberOf, textOf, textsOf } from '../values.ts';
 import { type ImportedModel, importModels, type Sharing } from './models.ts';
 import { ImportedProviders } from './providers.ts';
-import { Findings, isMapping, type Mapping, mappingOf, memberOf, numberOf, textOf, textsOf } from './values.ts';
 
 /** The result of an import of a LiteLLM config file. */
 export interface Imported {
