@@ -2,10 +2,10 @@ import { defineConfig } from 'tsup';
 
 /**
  * Packages that are part of the build: zod's fifty modules, of which a tenth is used, take longer to resolve and read than
- * all of ours together; yaml serves one command, which loads it when it is called. Their licences are in
+ * all of ours together; yaml and smol-toml serve one command, which loads them when it is called. Their licences are in
  * THIRD-PARTY-LICENSES.txt.
  */
-export const bundled = ['zod', 'yaml'];
+export const bundled = ['zod', 'yaml', 'smol-toml'];
 
 /** What hosts import: the exports of package.json by name, with their sources. */
 export const publicEntries = {

@@ -3,7 +3,7 @@ import { commandHelp, helpText } from './command-line/help.ts';
 import { type Asked, readArgs } from './command-line/read-args.ts';
 import { CliError, UsageError } from './config.ts';
 import { type DoctorFlags, doctor } from './doctor-command.ts';
-import { importConfig } from './import-command.ts';
+import { type ImportFlags, importConfig } from './import-command.ts';
 import { init } from './init-command.ts';
 import { type BudgetsFlags, budgets } from './manage/budgets.ts';
 import { type ExplainFlags, explain } from './manage/explain.ts';
@@ -36,6 +36,7 @@ export async function runCommand(terminal: Terminal): Promise<number> {
 interface Flags
   extends ChatFlags,
     ServeFlags,
+    ImportFlags,
     DoctorFlags,
     ModelsFlags,
     ExplainFlags,
@@ -53,7 +54,7 @@ async function runNamed(terminal: Terminal, { name, args, flags: read }: Asked &
     case 'init':
       return init(terminal);
     case 'import':
-      return importConfig(terminal, args[0]);
+      return importConfig(terminal, args[0], flags);
     case 'doctor':
       return doctor(terminal, flags);
     case 'models':

@@ -148,20 +148,34 @@ export async function checkProviders({ gateway, options }: Checking): Promise<Fi
         ),
   );
   const own = new Set((options.models ?? []).map(({ slug }) => slug));
-  const { data: models } = await gateway.models.list({ output_modalities: 'all' });
-  const unpriced = models
-    .filter(({ id, pricing }) => own.has(id) && pricing.prompt === unknownPrice)
-    .map(({ id }) => id);
+  const unpriced = await unpricedOf(gateway, own);
   findings.push(
     unpriced.length === 0
       ? ok('prices', own.size === 0 ? 'No models of your own.' : 'The prices of your models are known.')
       : warning(
           'prices',
           `Without a price: ${named(unpriced)}.`,
-          'Set `pricing`: under a budget such a model is a 400.',
+          'Set `pricing`, or `baseModel` where its name is your own: under a budget such a model is a 400.',
         ),
   );
   return findings;
+}
+
+/** Models without a price, and with some endpoints without one; each with the endpoints, where others have a price. */
+async function unpricedOf(gateway: Gateway, slugs: ReadonlySet<string>): Promise<string[]> {
+  const unpriced: string[] = [];
+  for (const slug of slugs) {
+    const slash = slug.indexOf('/');
+    const found = await gateway.models
+      .listEndpoints({ author: slug.slice(0, slash), slug: slug.slice(slash + 1) })
+      // Nothing of a model whose providers have no key is listed.
+      .catch(() => null);
+    const endpoints = found?.data.endpoints ?? [];
+    const without = endpoints.filter(({ pricing }) => pricing.prompt === unknownPrice).map(({ tag }) => tag);
+    if (without.length === 0) continue;
+    unpriced.push(without.length === endpoints.length ? slug : `${slug} at ${without.join(' and ')}`);
+  }
+  return unpriced;
 }
 
 /** Switches of workspaces that have no effect, as the options lack what they need. */

@@ -157,7 +157,7 @@ function configureMade(
     throw new SettingsError(`providers.${slug}`, 'expected the name that is the slug of the provider');
   const corrections: Correction[] = [];
   const apiKey = made.apiKey ?? keyIn(environment, made.env);
-  const own = { apiKey, credential: made.credential };
+  const own = { ...(apiKey === undefined ? {} : { apiKey }), credential: made.credential };
   const keys = severalKeys(slug, made.credentialShape, made, corrections);
   const credential = keys[0]?.credential ?? operatorsCredential(slug, made.credentialShape, own, corrections);
   const takesByok = made.byok === true;
@@ -372,9 +372,10 @@ function operatorsCredential(
   corrections: Correction[],
   option = 'apiKey',
 ): Credential | null {
-  const { apiKey: given, credential } = own;
-  if (typeof given !== 'function') return staticCredential(slug, shape, given, credential, corrections, option);
-  const made = staticCredential(slug, shape && withAnyKey(shape), anyKey, credential, corrections, option);
+  const { apiKey, credential } = own;
+  if (typeof apiKey !== 'function') return staticCredential(slug, shape, own as StaticSettings, corrections, option);
+  const settings = { apiKey: anyKey, credential };
+  const made = staticCredential(slug, shape && withAnyKey(shape), settings, corrections, option);
   return { ...made, secret: '' };
 }
 
@@ -421,15 +422,18 @@ function withAnyKey(shape: CredentialShape): CredentialShape {
   return { ...shape, parts: { ...shape.parts, apiKey: anyForm } };
 }
 
+/** `apiKey` that is there and undefined comes from a variable that nobody has set. */
+type StaticSettings = Pick<KeySettings, 'credential'> & { apiKey?: string | undefined };
+
 function staticCredential(
   slug: string,
   shape: CredentialShape | undefined,
-  given: string | undefined,
-  credential: KeySettings['credential'],
+  settings: StaticSettings,
   corrections: Correction[],
   option: string,
 ): Credential | null {
-  const parts = credential === undefined ? undefined : partsOf(shape, credential, given);
+  const { apiKey: given } = settings;
+  const parts = partsOf(shape, settings);
   const apiKey = given === undefined ? undefined : keyOf(`providers.${slug}.${option}`, given, shape, corrections);
   if (shape === undefined) {
     if (parts !== undefined)
@@ -452,15 +456,14 @@ function staticCredential(
  * The parts of a setting that are defined. Parts from variables that nobody has set are as a key that nobody has set:
  * where no secret is left, the operator has no credential.
  */
-function partsOf(
-  shape: CredentialShape | undefined,
-  given: Readonly<Record<string, string | undefined>>,
-  apiKey: string | undefined,
-): Record<string, string> | undefined {
-  const entries = Object.entries(given);
+function partsOf(shape: CredentialShape | undefined, settings: StaticSettings): Record<string, string> | undefined {
+  const { apiKey, credential } = settings;
+  if (credential === undefined) return undefined;
+  const entries = Object.entries(credential);
   const defined = entries.filter((entry): entry is [string, string] => entry[1] !== undefined);
+  const isUnset = defined.length < entries.length || (Object.hasOwn(settings, 'apiKey') && apiKey === undefined);
   const hasSecret = apiKey !== undefined || defined.some(([name]) => shape?.parts[name]?.isSecret !== false);
-  return defined.length < entries.length && !hasSecret ? undefined : Object.fromEntries(defined);
+  return isUnset && !hasSecret ? undefined : Object.fromEntries(defined);
 }
 
 /** The key of a setting, without what was copied with it. */

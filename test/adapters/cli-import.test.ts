@@ -1,52 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { parseEnv } from 'node:util';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { importConfig } from '../../adapters/cli/import-command.ts';
-import { createGateway, type GatewayOptions } from '../../src/index.ts';
-import { root } from '../docs/markdown.ts';
+import { describe, expect, it } from 'vitest';
 import { start } from './cli-start.ts';
+import { importing, played } from './importing.ts';
 
-let folder: string;
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'model-gateway-import-'));
-});
-afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-const written = (name: string) => readFileSync(join(folder, name), 'utf8');
-
-/** Runs the command in this process. @returns what it printed, and what it could not express */
-async function imported(yaml: string): Promise<{ out: string; items: string[] }> {
-  writeFileSync(join(folder, 'litellm.yaml'), yaml);
-  let out = '';
-  const print = (text: string) => {
-    out += text;
-  };
-  const terminal = { args: [], folder, env: {}, print };
-  try {
-    await importConfig(terminal as never, 'litellm.yaml');
-    return { out, items: [] };
-  } catch (error) {
-    const [first = '', ...items] = (error as Error).message.split('\n');
-    if (!first.startsWith('Not expressed')) throw error;
-    return { out, items: items.map((item) => item.trim()) };
-  }
-}
-
-let loads = 0;
-
-/** The config as the process of the gateway sees it, with the variables of `.env` and some more. */
-async function options(more: Record<string, string> = {}): Promise<GatewayOptions> {
-  const text = written('gateway.config.mjs')
-    .replace("sqliteStore('gateway.db')", `sqliteStore(${JSON.stringify(join(folder, 'gateway.db'))})`)
-    .replace("'model-gateway/sqlite'", `'${pathToFileURL(join(root, 'adapters/sqlite/sqlite.ts')).href}'`);
-  const file = join(folder, `config-${++loads}.mjs`);
-  const env = JSON.stringify({ ...parseEnv(written('.env')), ...more });
-  writeFileSync(file, text.replace('export default', `const process = { env: ${env} };\nexport default`));
-  return ((await import(/* @vite-ignore */ pathToFileURL(file).href)) as { default: GatewayOptions }).default;
-}
+const here = importing();
 
 const usual = `
 model_list:
@@ -96,11 +55,11 @@ const secrets = ['sk-literal-azure-0123456789', "sk literal'groq#0123", 'sk-mast
 
 describe('model-gateway import', () => {
   it('writes a config that serves what the other gateway served', async () => {
-    const { items, out } = await imported(usual);
-    const config = await options({ OPENAI_API_KEY: 'sk-openai-0123456789' });
+    const { places, summary, out, error } = await here.run('litellm.yaml', usual);
+    const config = await here.options({ OPENAI_API_KEY: 'sk-openai-0123456789' });
     expect(config.providers).toEqual({
       openai: { apiKey: 'sk-openai-0123456789' },
-      azure: { baseUrl: 'https://example.openai.azure.com/openai/v1', apiKey: secrets[0] },
+      azure: { credential: { endpoint: 'https://example.openai.azure.com' }, apiKey: secrets[0] },
       groq: { apiKey: secrets[1] },
       'hosted-vllm': { baseUrl: 'http://127.0.0.1:9000/v1', apiKey: undefined },
     });
@@ -134,171 +93,130 @@ describe('model-gateway import', () => {
       aliases: { 'gpt-4': 'openai/gpt-4o', hidden: 'groq/fast' },
       // A model with one endpoint, and its fallback with two.
       retry: { maxAttempts: 9, attemptsPerEndpoint: 3 },
-      timeouts: { totalMs: 30_000 },
+      timeouts: { headersMs: 30_000, jsonHeadersMs: 30_000, firstEventMs: 30_000 },
       health: { failuresToCooldown: 4, cooldownMs: 20_000 },
       apiKeys: [{ key: secrets[2], permissions: ['inference', 'management'] }],
     });
-    expect(items.map((item) => item.split(': ')[0])).toEqual([
-      'model_list[0].litellm_params.rpm',
-      'model_list[1].litellm_params.api_version',
-      'model_list[1].litellm_params.rpm',
-      'router_settings.context_window_fallbacks',
-      'litellm_settings.drop_params',
+    expect([summary, error]).toEqual(['3 of 3 models. 3 warnings, 3 notes.', null]);
+    expect(places).toEqual([
+      'warning model_list[0].litellm_params.rpm',
+      'warning model_list[1].litellm_params.rpm',
+      'warning router_settings.context_window_fallbacks',
+      'note model_list[1].litellm_params.api_version',
+      'note litellm_settings.drop_params',
+      'note router_settings.allowed_fails',
     ]);
     expect(out).toContain('Set:     OPENAI_API_KEY, HOSTED_VLLM_API_KEY');
-    const sent: { url: string; body: { model: string; temperature?: number } }[] = [];
-    const gateway = createGateway({
-      ...config,
-      fetch: async (url, init) => {
-        sent.push({ url: String(url), body: JSON.parse(String(init?.body)) });
-        const message = { role: 'assistant', content: 'Hi' };
-        return Response.json({ choices: [{ index: 0, message, finish_reason: 'stop' }] });
-      },
-    });
-    const response = await gateway.fetch('http://gateway.test/v1/chat/completions', {
-      method: 'POST',
-      headers: { authorization: `Bearer ${secrets[2]}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model: 'gpt-4', messages: [{ role: 'user', content: 'Hello' }] }),
-    });
-    const { model } = await response.json();
-    expect([response.status, model, sent[0]?.body.temperature]).toEqual([200, 'openai/gpt-4o', 0.2]);
-    await gateway.close();
-    await (config.store as unknown as { disconnect(): Promise<void> }).disconnect();
+    const { ask, sent } = played(config);
+    const { status, model } = await ask('gpt-4');
+    expect([status, model, sent[0]?.body.temperature]).toEqual([200, 'openai/gpt-4o', 0.2]);
   });
   it('moves literal keys into .env, which only its owner may read, and prints none', async () => {
-    const { items, out } = await imported(usual);
-    const config = written('gateway.config.mjs');
+    const { out } = await here.run('litellm.yaml', usual);
+    const config = here.written('gateway.config.mjs');
     for (const secret of secrets) {
-      expect([out, config, items.join()].some((text) => text.includes(secret))).toBe(false);
-      expect(Object.values(parseEnv(written('.env')))).toContain(secret);
+      expect([out, config].some((text) => text.includes(secret))).toBe(false);
+      expect(Object.values(parseEnv(here.written('.env')))).toContain(secret);
     }
-    expect(statSync(join(folder, '.env')).mode & 0o077).toBe(0);
+    expect(statSync(join(here.folder, '.env')).mode & 0o077).toBe(0);
     expect(config).toContain('process.env.OPENAI_API_KEY');
-    expect(written('.env')).not.toContain('OPENAI_API_KEY');
+    expect(here.written('.env')).not.toContain('OPENAI_API_KEY');
   });
-  it('ends with 0 where all is expressed, else with 1, as a process', async () => {
-    writeFileSync(
-      join(folder, 'all.yaml'),
+  it('ends with 0 where nothing needs work, else with 1, and with 2 for a wrong command line, as a process', async () => {
+    const { folder } = here;
+    here.put(
+      'all.yaml',
       'model_list:\n  - model_name: m\n    litellm_params: { model: groq/x, api_key: os.environ/K }\n',
     );
     const complete = start(['import', 'all.yaml'], {}, { folder });
     expect([await complete.code, complete.printed.error]).toEqual([0, '']);
+    expect(complete.printed.out).toContain('1 of 1 model. 1 note.');
     const again = start(['import', 'all.yaml'], {}, { folder });
     expect([await again.code, again.printed.error]).toEqual([1, expect.stringContaining('exists already')]);
-    for (const name of ['gateway.config.mjs', '.env']) rmSync(join(folder, name));
-    writeFileSync(join(folder, 'some.yaml'), usual);
-    const partial = start(['import', 'some.yaml'], {}, { folder });
-    expect([await partial.code, partial.printed.error]).toEqual([1, expect.stringContaining('drop_params')]);
-    expect(readdirSync(folder)).toContain('gateway.config.mjs');
+    const other = start(['import', 'all.yaml', '--out', 'other.mjs'], {}, { folder });
+    expect([await other.code, readdirSync(folder).includes('other.mjs')]).toEqual([0, true]);
+    here.put('some.yaml', `${usual}\nguardrails: [{ guardrail_name: a, litellm_params: { guardrail: aporia } }]\n`);
+    const partial = start(['import', 'some.yaml', '--out', 'some.mjs'], {}, { folder });
+    expect([await partial.code, partial.printed.error]).toEqual([1, 'There is 1 problem.\n']);
+    for (const args of [['--from', 'nobody'], ['--out', 'config.txt'], ['second.yaml']]) {
+      const wrong = start(['import', 'all.yaml', ...args], {}, { folder });
+      expect([args, await wrong.code]).toEqual([args, 2]);
+    }
   });
-  it('gives each address and key of a provider a provider of its own', async () => {
-    await imported(`
-model_list:
-  - { model_name: m, litellm_params: { model: openai/a, api_key: os.environ/ONE } }
-  - { model_name: m, litellm_params: { model: openai/a, api_key: os.environ/TWO } }
-  - { model_name: m, litellm_params: { model: openai/a, api_key: sk-literal-three, api_base: "https://user:pw-secret@x.test/v1" } }
-`);
-    const config = await options({ ONE: 'sk-one-0123', TWO: 'sk-two-0123' });
-    expect(config.providers).toMatchObject({
-      openai: { apiKey: 'sk-one-0123' },
-      'openai-2': { apiKey: 'sk-two-0123', baseUrl: 'https://api.openai.com/v1' },
-      'openai-3': { apiKey: 'sk-literal-three', baseUrl: 'https://user:pw-secret@x.test/v1' },
+  it('writes nothing with --dry-run, and prints what would be written', async () => {
+    const { out } = await here.run('litellm.yaml', usual, { 'dry-run': true });
+    expect(readdirSync(here.folder)).toEqual(['litellm.yaml']);
+    expect(out).toContain('Would write gateway.config.mjs:');
+    expect(out).toContain("slug: 'openai/gpt-4o'");
+    expect(out).toContain('Would add to .env: AZURE_API_KEY, GROQ_API_KEY, GATEWAY_API_KEY, GATEWAY_SECRET.');
+    for (const secret of secrets) expect(out).not.toContain(secret);
+  });
+  it('adds to a .env that is there, and changes nothing in it', async () => {
+    here.put('.env', 'OPENAI_API_KEY=sk-mine\nAZURE_API_KEY=another-key');
+    chmodSync(join(here.folder, '.env'), 0o600);
+    const { out } = await here.run('litellm.yaml', usual);
+    expect(here.written('.env')).toMatch(/^OPENAI_API_KEY=sk-mine\nAZURE_API_KEY=another-key\n/);
+    expect(parseEnv(here.written('.env'))).toMatchObject({
+      AZURE_API_KEY: 'another-key',
+      AZURE_API_KEY_2: 'sk-literal-azure-0123456789',
     });
-    expect(written('gateway.config.mjs')).not.toContain('pw-secret');
-    expect(config.models?.[0]?.endpoints.map(({ provider, weight }) => [provider, weight])).toEqual([
-      ['openai', 1],
-      ['openai-2', 1],
-      ['openai-3', 1],
-    ]);
+    expect(out).toContain('Set:     HOSTED_VLLM_API_KEY');
   });
-  it('keeps the dialect of a provider that is there twice', async () => {
-    await imported(`
+  it('gives no variable that one place refers to the literal of another', async () => {
+    await here.run(
+      'litellm.yaml',
+      `
 model_list:
-  - { model_name: m, litellm_params: { model: anthropic/claude-a, api_key: os.environ/ONE } }
-  - { model_name: m, litellm_params: { model: anthropic/claude-a, api_key: os.environ/TWO } }
-`);
-    const { providers } = await options({ ONE: 'sk-one-0123', TWO: 'sk-two-0123' });
-    expect(providers).toMatchObject({
-      anthropic: { apiKey: 'sk-one-0123' },
-      'anthropic-2': {
-        apiKey: 'sk-two-0123',
-        baseUrl: 'https://api.anthropic.com/v1',
-        dialect: 'anthropic-messages',
-      },
-    });
-    expect(providers?.anthropic).not.toHaveProperty('baseUrl');
-  });
-  it('lists, item by item, what it leaves out', async () => {
-    const { items } = await imported(`
-include: [other.yaml]
-model_list:
-  - { model_name: e, litellm_params: { model: openai/embed }, model_info: { mode: embedding } }
-  - { model_name: b, litellm_params: { model: bedrock/x, aws_region_name: us-east-1 } }
-  - { model_name: "openai/*", litellm_params: { model: "openai/*" } }
-  - { model_name: "*", litellm_params: { model: "groq/*" } }
-  - { litellm_params: { model: openai/x } }
-  - { model_name: ok, litellm_params: { model: gpt-4o, extra_headers: { a: sk-header-secret } } }
-router_settings: { routing_strategy: latency-based-routing, redis_password: sk-redis-secret, fallbacks: [{ gone: [ok] }] }
-litellm_settings: { success_callback: [langfuse], cache: true }
-general_settings: { database_url: "postgres://u:p@h/db", alerting: [slack] }
-environment_variables: { LANGFUSE_KEY: sk-langfuse-secret }
-`);
-    expect(items.map((item) => item.split(': ')[0])).toEqual(
-      [
-        'model_list[0].model_info.mode',
-        'model_list[1].litellm_params.model',
-        'model_list[1].litellm_params.aws_region_name',
-        'model_list[3].model_name',
-        'model_list[4]',
-        'model_list[5].litellm_params.extra_headers',
-        'router_settings.routing_strategy',
-        'router_settings.fallbacks',
-        'router_settings.redis_password',
-        'litellm_settings.success_callback',
-        'litellm_settings.cache',
-        'general_settings.alerting',
-        'include',
-        'general_settings.database_url',
-      ].toSorted((a, b) => order(items, a) - order(items, b)),
+  - { model_name: a, litellm_params: { model: openai/gpt-4o, api_key: sk-literal-0123 } }
+  - { model_name: b, litellm_params: { model: openai/gpt-4o } }
+`,
     );
-    expect(items.join()).not.toMatch(/secret|postgres:/);
-    expect(parseEnv(written('.env'))).toMatchObject({
-      LANGFUSE_KEY: 'sk-langfuse-secret',
-      DATABASE_URL: 'postgres://u:p@h/db',
+    expect(parseEnv(here.written('.env'))).toMatchObject({ OPENAI_API_KEY_2: 'sk-literal-0123' });
+    const { providers } = await here.options({ OPENAI_API_KEY: 'sk-of-the-process' });
+    expect(providers).toMatchObject({
+      openai: { apiKey: 'sk-literal-0123' },
+      'openai-2': { like: 'openai', apiKey: 'sk-of-the-process' },
     });
-    expect(written('gateway.config.mjs')).toContain('new KeyvPostgres({ uri: process.env.DATABASE_URL })');
   });
   it.each([
-    ['no YAML', 'model_list: [sk-secret-1', 'is not valid YAML'],
-    ['another file', 'services: {}', 'has no list model_list'],
-    ['a list', '- sk-secret-1', 'is not a mapping'],
-    ['aliases of aliases', bomb(), 'is not valid YAML'],
-  ])('writes nothing for %s, and shows nothing of it', async (_, yaml, message) => {
-    const error = await imported(yaml).then(
+    ['no YAML', 'a.yaml', 'model_list: [sk-secret-1', 'is not valid YAML'],
+    ['no JSON', 'a.json', '{"targets": [sk-secret', 'is not valid YAML'],
+    ['no TOML', 'a.toml', 'models = [sk-secret', 'is not valid TOML: line 1'],
+    ['another file', 'a.yaml', 'services: {}', 'is no config file of LiteLLM'],
+    ['a list', 'a.yaml', '- sk-secret-1', 'is not a mapping'],
+    ['aliases of aliases', 'a.yaml', bomb(), 'is not valid YAML'],
+    ['an alias of itself', 'a.yaml', 'model_list: &a [*a]', ''],
+    ['a huge file', 'a.yaml', `model_list: []\n${'# secret\n'.repeat(600_000)}`, 'is larger than 4 MiB'],
+  ])('writes nothing for %s, and shows nothing of it', async (_, name, text, message) => {
+    const error = await here.run(name, text).then(
       () => null,
       (caught: Error) => caught,
     );
+    if (message === '') return;
     expect(error?.message).toContain(message);
     expect(error?.message).not.toContain('secret');
-    expect(readdirSync(folder)).toEqual(['litellm.yaml']);
+    expect(readdirSync(here.folder)).toEqual([name]);
   });
   it('writes no program that the file wrote', async () => {
     const hostile = "x'}); globalThis.owned = true; ({a: '\\u2028";
-    await imported(`
+    await here.run(
+      'litellm.yaml',
+      `
 model_list:
   - model_name: ${JSON.stringify(hostile)}
     litellm_params: { model: ${JSON.stringify(`openai/${hostile}`)}, api_key: "os.environ/A;globalThis.owned=true" }
   - model_name: __proto__
     litellm_params: { model: openai/m, stop: ["__proto__", "\`\${globalThis.owned = true}\`"] }
-`);
-    const config = await options();
-    expect(config.models).toHaveLength(2);
-    expect(config.models?.[1]?.aliases).toEqual(['__proto__']);
+  - model_name: v
+    litellm_params: { model: vertex_ai/gemini-x, vertex_project: "p\${globalThis.owned = true}", vertex_credentials: "/a\${globalThis.owned = true}\`'" }
+`,
+    );
+    rmSync(join(here.folder, 'none'), { force: true });
+    await here.options().catch(() => null);
+    expect(here.written('gateway.config.mjs')).toContain("aliases: ['__proto__']");
     expect(globalThis).not.toHaveProperty('owned');
   });
 });
-
-const order = (items: readonly string[], path: string) => items.findIndex((item) => item.startsWith(`${path}: `));
 
 /** Ten to the power of nine values in a few hundred bytes. */
 function bomb(): string {

@@ -75,6 +75,24 @@ describe('model-gateway doctor', () => {
     expect(findings.find(({ check }) => check === 'prices')?.found).toBe('Without a price: acme/x.');
     expect(levelOf('secret')).toEqual(['warning']);
   });
+  it('names the endpoints without a price of a model whose other endpoints have one', async () => {
+    const path = configOf(`{
+      providers: { azure: { apiKey: '${providerKey}', credential: { resource: 'ours' } }, local: { baseUrl: 'http://127.0.0.1:9/v1' } },
+      models: [{
+        slug: 'acme/x',
+        endpoints: [
+          { provider: 'azure', model: 'our-deployment', baseModel: 'gpt-4o' },
+          { provider: 'azure', model: 'another', variant: 'old' },
+          { provider: 'local', model: 'x' },
+        ],
+      }],
+      store: new Keyv(),
+    }`);
+    const { findings } = await examined(['--config', path]);
+    expect(findings.find(({ check }) => check === 'prices')?.found).toBe(
+      'Without a price: acme/x at azure/old and local.',
+    );
+  });
   it('finds switches of workspaces that have no effect, and says what they need', async () => {
     const gateway = createGateway({ authenticate: 'host', providers: { sandbox: {} } });
     const { id } = (await gateway.workspaces.create({ name: 'Told', slug: 'told' })).data;

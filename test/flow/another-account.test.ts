@@ -98,6 +98,12 @@ describe('a provider that is like a built-in one', () => {
     const { post } = testGateway({ providers: { 'amazon-bedrock': { credential } }, models: [] });
     expect((await post({ model: 'amazon-bedrock/x', messages: hello })).status).toBe(404);
     expect(() =>
+      testGateway({
+        providers: { azure: { apiKey: undefined, credential: { resource: 'first' } } } as Settings,
+        models: [],
+      }),
+    ).not.toThrow();
+    expect(() =>
       testGateway({ providers: { 'amazon-bedrock': { credential: { ...keys, region: undefined } } } }),
     ).toThrow('providers.amazon-bedrock.credential.region: expected a region');
     expect(() => testGateway({ providers: { 'amazon-bedrock': { credential: { region } } } })).toThrow(

@@ -109,9 +109,21 @@ export const commands = {
     arguments: 'FILE',
     most: 1,
     expected: 'one file',
-    summary: 'writes them for a config file of LiteLLM, and lists what they cannot express',
-    options: {},
-    notes: ['Exit code 0: all is expressed; 1: something is not, or nothing was written.'],
+    summary: 'writes them for what you have of another gateway, and says what needs work',
+    options: {
+      from: {
+        type: 'string',
+        value: 'KIND',
+        help: ['litellm (default: as it looks)'],
+      },
+      out: { type: 'string', value: 'FILE', help: ['the config file to write (default: gateway.config.mjs)'] },
+      'dry-run': { type: 'boolean', help: ['writes nothing, and prints what would be written'] },
+      model: { type: 'string', value: 'NAMES', help: ['models that your clients ask for, where the file names none'] },
+    },
+    notes: [
+      'Nothing is overwritten: what .env lacks is added to it. Secrets of the file move there, and are not printed.',
+      'Exit code 0: nothing needs work; 1: something does, or nothing was written.',
+    ],
   },
   doctor: {
     summary: 'checks the config, its store, providers and prices, and says what to do',

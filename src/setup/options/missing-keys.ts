@@ -1,4 +1,5 @@
 import type { Model } from '../../call/model.ts';
+import type { CredentialShape } from '../../providers/provider.ts';
 import type { Configured } from '../providers.ts';
 
 /** A provider that was set up without a key of the operator. */
@@ -12,6 +13,8 @@ export interface MissingKey {
   models: readonly string[];
   message: string;
 }
+
+const aKeyAlone: CredentialShape = { parts: { apiKey: { expected: 'a key' } } };
 
 /** The most models that a warning names. */
 const mostModels = 5;
@@ -27,8 +30,9 @@ export function missingKeys(configured: Iterable<Configured>, models: readonly M
     if (!isConfigured || isUsable || saysByok) continue;
     const { slug, env, credentialShape } = provider;
     const at = isMade ? `defineProvider({ slug: '${slug}' }).` : `providers.${slug}.`;
-    const parts = Object.entries(credentialShape?.parts ?? { apiKey: {} }).filter(([, part]) => !part.isOptional);
-    const options = parts.map(([name]) => (name === 'apiKey' ? `${at}apiKey` : `${at}credential.${name}`));
+    const { parts, oneOf = [] } = credentialShape ?? aKeyAlone;
+    const needed = Object.entries(parts).filter(([name, part]) => !part.isOptional || oneOf[0]?.includes(name));
+    const options = needed.map(([name]) => (name === 'apiKey' ? `${at}apiKey` : `${at}credential.${name}`));
     const naming = models.filter(({ endpoints }) => endpoints.some(({ providerSlug }) => providerSlug === slug));
     missing.push({
       provider: slug,

@@ -1,19 +1,26 @@
 import type { Written } from '../../config-source.ts';
-import { decimal, type Findings, isMapping, type Mapping, mappingOf, memberOf, numberOf, textOf } from '../values.ts';
-import type { ImportedProviders, Place } from './providers.ts';
+import {
+  decimal,
+  isMapping,
+  listOf,
+  type Mapping,
+  mappingOf,
+  memberOf,
+  numberOf,
+  textOf,
+  wholeOf,
+} from '../mapping.ts';
+import { freeSlug, type ImportedEndpoint, type ImportedModel, isAliasName, isSlug } from '../models.ts';
+import type { Report } from '../report.ts';
+import { infoNotes, knownInfo, knownParams, paramAdvice } from './params.ts';
+import { otherKindAdvice, type Place, type Placing, placeOf } from './places.ts';
+import { placeWildcard } from './wildcards.ts';
 
 /** The way in which the deployments of a model share its requests. */
-export type Sharing = 'shuffle' | 'price' | 'listed';
+export type Sharing = 'shuffle' | 'price';
 
-/** A model of the new config; settings from other places of the file are added later. */
-export interface ImportedModel {
-  slug: string;
-  aliases: string[];
-  fallbacks: string[];
-  options: Record<string, Written>;
-}
-
-interface Deployment {
+/** A deployment: an entry of `model_list`. */
+export interface Deployment {
   path: string;
   params: Mapping;
   info: Mapping;
@@ -26,69 +33,45 @@ const defaultFields = [
   'temperature',
   'top_p',
   'top_k',
+  'min_p',
   'frequency_penalty',
   'presence_penalty',
+  'repetition_penalty',
   'seed',
   'stop',
   'reasoning_effort',
   'parallel_tool_calls',
+  'verbosity',
 ] as const;
-
-const knownParams = new Set<string>([
-  ...defaultFields,
-  'model',
-  'custom_llm_provider',
-  'api_key',
-  'api_base',
-  'base_url',
-  'api_version',
-  'rpm',
-  'tpm',
-  'weight',
-  'order',
-  'input_cost_per_token',
-  'output_cost_per_token',
-  'cache_read_input_token_cost',
-  'cache_creation_input_token_cost',
-]);
-
-const knownInfo = new Set([
-  'id',
-  'mode',
-  'base_model',
-  'description',
-  'max_tokens',
-  'max_input_tokens',
-  'max_output_tokens',
-  'input_cost_per_token',
-  'output_cost_per_token',
-  'cache_read_input_token_cost',
-  'cache_creation_input_token_cost',
-]);
 
 /**
  * Reads `model_list`. Deployments with one `model_name` become the endpoints of one model.
+ * @param credentials  the values of `credential_list` by name
  * @returns models by the name that callers use
  */
 export function importModels(
   file: Mapping,
-  providers: ImportedProviders,
+  placing: Placing,
   sharing: Sharing,
-  findings: Findings,
+  credentials: ReadonlyMap<string, Mapping>,
 ): Map<string, ImportedModel> {
-  const list = memberOf(file, 'model_list');
+  const { report } = placing;
   const groups = new Map<string, Deployment[]>();
-  for (const [at, entry] of (Array.isArray(list) ? list : []).entries()) {
+  for (const [at, entry] of listOf(file, 'model_list').entries()) {
     const path = `model_list[${at}]`;
     const name = isMapping(entry) ? textOf(entry, 'model_name') : undefined;
-    if (!isMapping(entry) || name === undefined) findings.cannot(path, 'has no model_name');
-    else addDeployment(groups, name, path, entry, providers, findings);
+    if (!isMapping(entry) || name === undefined) {
+      report.problem(path, 'has no model_name', 'Add one, or remove the entry.');
+      continue;
+    }
+    report.model(name);
+    addDeployment(groups, name, path, entry, placing, credentials);
   }
   const models = new Map<string, ImportedModel>();
   const slugs = new Set<string>();
   // Names with an author keep them; the others must not take them.
   for (const name of groups.keys()) if (isSlug(name)) slugs.add(name);
-  for (const [name, deployments] of groups) models.set(name, modelOf(name, deployments, sharing, slugs, findings));
+  for (const [name, deployments] of groups) models.set(name, modelOf(name, deployments, sharing, slugs, report));
   return models;
 }
 
@@ -97,42 +80,74 @@ function addDeployment(
   name: string,
   path: string,
   entry: Mapping,
-  providers: ImportedProviders,
-  findings: Findings,
+  placing: Placing,
+  credentials: ReadonlyMap<string, Mapping>,
 ): void {
-  const params = mappingOf(entry, 'litellm_params');
-  const info = mappingOf(entry, 'model_info');
+  const { report } = placing;
   const paramsPath = `${path}.litellm_params`;
+  const params = withCredential(mappingOf(entry, 'litellm_params'), credentials, paramsPath, report);
+  const info = mappingOf(entry, 'model_info');
   const mode = textOf(info, 'mode') ?? 'chat';
-  if (mode !== 'chat') {
-    findings.cannot(`${path}.model_info.mode`, 'is not chat: only chat completions are served');
+  if (mode !== 'chat' && mode !== 'responses') {
+    report.problem(`${path}.model_info.mode`, `is ${shownMode(mode)}, and only chat is served`, otherKindAdvice);
+    report.needsWork(name);
     return;
   }
-  const place = providers.placeOf(paramsPath, params);
-  findings.cannotOthers(paramsPath, params, knownParams, 'has no counterpart for one deployment');
-  findings.cannotOthers(`${path}.model_info`, info, knownInfo, 'is not kept');
-  if (memberOf(params, 'api_version') !== undefined)
-    findings.cannot(`${paramsPath}.api_version`, 'is not sent: the address /openai/v1 needs none');
-  if (place === null) return;
-  if (name.includes('*') || place.model.includes('*')) {
-    if (name !== `${place.provider}/*` || place.model !== '*')
-      findings.cannot(`${path}.model_name`, `is a wildcard: ask for ${JSON.stringify(`${place.provider}/…`)} instead`);
-    // Otherwise nothing is written: a name that begins with the slug of a provider goes to that provider.
+  reportParams(paramsPath, params, report);
+  reportInfo(`${path}.model_info`, info, report);
+  const isWildcard = name.includes('*') || (textOf(params, 'model') ?? '').includes('*');
+  const place = isWildcard
+    ? placeWildcard(name, placing, path, params, info)
+    : placeOf(placing, paramsPath, params, info);
+  if (place === null) {
+    report.needsWork(name);
     return;
   }
-  for (const limit of ['rpm', 'tpm'])
-    if (memberOf(params, limit) !== undefined)
-      findings.cannot(
-        `${paramsPath}.${limit}`,
-        'limits no deployment: it became a weight at most. rateLimits limits keys and workspaces',
-      );
+  report.imported(name);
+  // A name that begins with the slug of a provider goes to that provider.
+  if (isWildcard) return;
   const group = groups.get(name);
   if (group) group.push({ path, params, info, place });
   else groups.set(name, [{ path, params, info, place }]);
 }
 
-function isSlug(name: string): boolean {
-  return /^[^\s/]+\/\S+$/.test(name) && !name.startsWith('~') && name.length <= 256;
+/** A mode is a word. Anything else is not shown. */
+function shownMode(mode: string): string {
+  return /^[a-z_]{1,40}$/.test(mode) ? mode : 'another one';
+}
+
+/** The parameters of a deployment, with those of the credential that it names. */
+function withCredential(
+  params: Mapping,
+  credentials: ReadonlyMap<string, Mapping>,
+  path: string,
+  report: Report,
+): Mapping {
+  const name = textOf(params, 'litellm_credential_name');
+  if (name === undefined) return params;
+  const values = credentials.get(name);
+  if (values === undefined) {
+    const advice = 'Set the key of its provider in the new config.';
+    report.problem(`${path}.litellm_credential_name`, 'names a credential that is not in this file', advice);
+    return params;
+  }
+  return { ...values, ...params };
+}
+
+function reportParams(path: string, params: Mapping, report: Report): void {
+  for (const name of Object.keys(params)) {
+    if (knownParams.has(name) || (defaultFields as readonly string[]).includes(name)) continue;
+    const [level, what, advice] = paramAdvice(name);
+    report.add(level, `${path}.${name}`, what, advice);
+  }
+}
+
+function reportInfo(path: string, info: Mapping, report: Report): void {
+  for (const name of Object.keys(info)) {
+    if (knownInfo.has(name)) continue;
+    const note = Object.hasOwn(infoNotes, name) ? infoNotes[name] : undefined;
+    report.note(`${path}.${name}`, note ?? 'is not kept');
+  }
 }
 
 function modelOf(
@@ -140,61 +155,59 @@ function modelOf(
   given: readonly Deployment[],
   sharing: Sharing,
   slugs: Set<string>,
-  findings: Findings,
+  report: Report,
 ): ImportedModel {
   const ordered = given.some(({ params }) => numberOf(params, 'order') !== undefined);
-  const deployments = ordered ? [...given].sort((a, b) => placeOf(a) - placeOf(b)) : given;
+  const sorted = ordered ? given.toSorted((a, b) => placeInOrder(a) - placeInOrder(b)) : given;
+  const deployments = distinct(sorted, report);
   const first = deployments[0] as Deployment;
   const slug = isSlug(name) ? name : freeSlug(first.place.provider, name, slugs);
-  const isAlias = slug !== name && /^[^\s~]\S*$/.test(name) && name.length <= 256;
+  const isAlias = slug !== name && isAliasName(name);
   if (slug !== name && !isAlias)
-    findings.cannot(`${first.path}.model_name`, `cannot be asked for; ask for ${JSON.stringify(slug)}`);
-  const weights = deployments.length > 1 && sharing === 'shuffle' && !ordered ? weightsOf(deployments) : null;
+    report.problem(`${first.path}.model_name`, 'cannot be asked for', `Ask for ${JSON.stringify(slug)}.`);
+  const firsts = deployments.filter((one) => placeInOrder(one) === placeInOrder(first));
+  const others = deployments.filter((one) => placeInOrder(one) > placeInOrder(first));
+  if (others.some((one, at) => others.findIndex((other) => placeInOrder(other) === placeInOrder(one)) !== at))
+    report.warning(
+      `${(others[0] as Deployment).path}.litellm_params.order`,
+      'is that of several deployments behind the first ones, which are tried as they are listed',
+    );
+  const weights = firsts.length > 1 && sharing === 'shuffle' ? weightsOf(firsts, report) : null;
+  reportLimits(deployments, weights !== null, report);
   const defaults = defaultsOf(first);
   for (const other of deployments)
     if (JSON.stringify(defaultsOf(other)) !== JSON.stringify(defaults))
-      findings.cannot(
+      report.warning(
         `${other.path}.litellm_params`,
-        'has other default parameters than the first deployment of its model',
+        'has other default parameters than the first deployment of its model, whose parameters count',
+        'Make it a model of its own, and name that as a fallback.',
       );
   return {
     slug,
     aliases: isAlias ? [name] : [],
     fallbacks: [],
-    options: {
-      ...(Object.keys(defaults).length > 0 ? { defaults } : {}),
-      ...(sharing === 'price' && !ordered && deployments.length > 1 ? { order: 'price' } : {}),
-      endpoints: distinct(deployments, findings).map((one) => endpointOf(one, weights?.get(one), findings)),
-    },
+    defaults,
+    order: sharing === 'price' && !ordered && deployments.length > 1 ? 'price' : undefined,
+    endpoints: deployments.map((one) => endpointOf(one, weights?.get(one), report)),
   };
 }
 
-function placeOf({ params }: Deployment): number {
-  return numberOf(params, 'order') ?? Number.POSITIVE_INFINITY;
-}
-
-function freeSlug(author: string, name: string, slugs: Set<string>): string {
-  const clean = name.replace(/\s+/g, '-').slice(0, 200);
-  for (let at = 1; ; at++) {
-    const slug = `${at === 1 ? author : `${author}-${at}`}/${clean}`;
-    if (slugs.has(slug)) continue;
-    slugs.add(slug);
-    return slug;
-  }
+function placeInOrder({ params }: Deployment): number {
+  return numberOf(params, 'order') ?? Number.MAX_SAFE_INTEGER;
 }
 
 /** An endpoint is a model at a provider: the same one twice would be asked twice for nothing. */
-function distinct(deployments: readonly Deployment[], findings: Findings): Deployment[] {
+function distinct(deployments: readonly Deployment[], report: Report): Deployment[] {
   const seen = new Set<string>();
   return deployments.filter(({ path, place }) => {
-    const id = JSON.stringify(place);
-    if (seen.has(id)) findings.cannot(path, 'is the same model, address and key as an earlier deployment');
+    const id = JSON.stringify([place.provider, place.model]);
+    if (seen.has(id)) report.note(path, 'is the same model, address and key as an earlier deployment, and is left out');
     return seen.size < seen.add(id).size;
   });
 }
 
 /** Weights as LiteLLM has them: by weight, else by requests, else by tokens per minute, else even. */
-function weightsOf(deployments: readonly Deployment[]): Map<Deployment, number> {
+function weightsOf(deployments: readonly Deployment[], report: Report): Map<Deployment, number> {
   const name = ['weight', 'rpm', 'tpm'].find((one) =>
     deployments.some(({ params }) => (numberOf(params, one) ?? 0) > 0),
   );
@@ -202,11 +215,26 @@ function weightsOf(deployments: readonly Deployment[]): Map<Deployment, number> 
   for (const one of deployments) {
     const weight = name === undefined ? 1 : (numberOf(one.params, name) ?? 0);
     if (weight > 0) found.set(one, weight);
+    else report.note(`${one.path}.litellm_params`, `has no ${name}, and is tried where the others fail`);
   }
   // Tokens per minute may be more than a weight may be.
   const largest = Math.max(...found.values());
   if (largest > 1_000_000) for (const [one, weight] of found) found.set(one, (weight / largest) * 1000);
   return found;
+}
+
+/** Requests and tokens per minute: weights there too, and limits in some of the strategies. */
+function reportLimits(deployments: readonly Deployment[], isWeighted: boolean, report: Report): void {
+  for (const { path, params } of deployments)
+    for (const name of ['rpm', 'tpm'] as const) {
+      if (numberOf(params, name) === undefined) continue;
+      const isWeight = isWeighted && numberOf(params, 'weight') === undefined;
+      report.warning(
+        `${path}.litellm_params.${name}`,
+        isWeight ? 'is the weight of the endpoint, and limits nothing' : 'limits no endpoint',
+        'Its provider limits it, and a 429 goes to the next endpoint. rateLimits limits keys and workspaces.',
+      );
+    }
 }
 
 function defaultsOf({ params }: Deployment): Record<string, Written> {
@@ -216,36 +244,42 @@ function defaultsOf({ params }: Deployment): Record<string, Written> {
     if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') defaults[name] = value;
     else if (name === 'stop' && Array.isArray(value)) defaults[name] = value.filter((one) => typeof one === 'string');
   }
+  const thinking = mappingOf(params, 'thinking');
+  const budget = wholeOf(thinking, 'budget_tokens');
+  if (budget !== undefined) {
+    defaults.reasoning = { max_tokens: budget };
+    delete defaults.reasoning_effort;
+  }
   return defaults;
 }
 
-function endpointOf({ path, params, info, place }: Deployment, weight: number | undefined, findings: Findings) {
+function endpointOf({ path, params, info, place }: Deployment, weight: number | undefined, report: Report) {
   const cost = (name: string) => numberOf(params, name) ?? numberOf(info, name);
   const [prompt, completion] = [cost('input_cost_per_token'), cost('output_cost_per_token')];
   const cacheRead = cost('cache_read_input_token_cost');
   const cacheWrite = cost('cache_creation_input_token_cost');
   if ((prompt === undefined) !== (completion === undefined))
-    findings.cannot(`${path}.litellm_params`, 'has the price of one side only; pricing needs prompt and completion');
-  const pricing =
-    prompt === undefined || completion === undefined
-      ? undefined
-      : {
-          prompt: decimal(prompt),
-          completion: decimal(completion),
-          inputCacheRead: cacheRead === undefined ? undefined : decimal(cacheRead),
-          inputCacheWrite: cacheWrite === undefined ? undefined : decimal(cacheWrite),
-        };
-  return {
+    report.warning(
+      `${path}.litellm_params`,
+      'has the price of one side only, which is left out',
+      'Give the endpoint a pricing with prompt and completion.',
+    );
+  const endpoint: ImportedEndpoint = {
     provider: place.provider,
     model: place.model,
+    baseModel: place.baseModel,
     weight,
-    pricing,
+    pricing:
+      prompt === undefined || completion === undefined
+        ? undefined
+        : {
+            prompt: decimal(prompt),
+            completion: decimal(completion),
+            inputCacheRead: cacheRead === undefined ? undefined : decimal(cacheRead),
+            inputCacheWrite: cacheWrite === undefined ? undefined : decimal(cacheWrite),
+          },
     maxPromptTokens: wholeOf(info, 'max_input_tokens'),
-    maxCompletionTokens: wholeOf(info, 'max_output_tokens'),
+    maxCompletionTokens: wholeOf(info, 'max_output_tokens') ?? wholeOf(info, 'max_tokens'),
   };
-}
-
-function wholeOf(mapping: Mapping, name: string): number | undefined {
-  const number = numberOf(mapping, name);
-  return number !== undefined && Number.isSafeInteger(number) && number > 0 ? number : undefined;
+  return endpoint;
 }

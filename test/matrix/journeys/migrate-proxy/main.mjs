@@ -44,7 +44,8 @@ router_settings:
   fallbacks: [{ "big": ["small"] }]
   model_group_alias: { "gpt-4": "big" }
 litellm_settings:
-  success_callback: ["langfuse"]
+  success_callback: ["my_callbacks.handler"]
+  max_budget: 10
 general_settings:
   master_key: os.environ/PROXY_KEY
 `,
@@ -52,9 +53,10 @@ general_settings:
 const bin = './node_modules/.bin/model-gateway';
 const imported = spawnSync(bin, ['import', 'litellm.yaml'], { encoding: 'utf8' });
 const output = imported.stdout + imported.stderr;
-// One thing cannot be expressed, and is listed.
+// One thing needs work, and is listed with what to do.
 assert.equal(imported.status, 1, output);
-assert.match(output, /litellm_settings\.success_callback/);
+assert.match(output, /^2 of 2 models\. 1 problem, 1 warning\.$/m);
+assert.match(output, /^problem +litellm_settings\.max_budget/m);
 assert.match(output, /Set: .*SMALL_KEY/);
 const config = readFileSync('gateway.config.mjs', 'utf8');
 assert.ok(!output.includes(literalKey) && !config.includes(literalKey));

@@ -1,0 +1,21 @@
+import { importLitellm, isLitellm } from './litellm/config.ts';
+import type { Mapping } from './mapping.ts';
+import type { Imported, ImportInput } from './produced.ts';
+
+/** A kind of file that can be imported. */
+export interface Format {
+  /** The company or program, for people. */
+  title: string;
+  /** Tells whether a file is of this kind. */
+  recognises(file: Mapping): boolean;
+  import(input: ImportInput): Promise<Imported> | Imported;
+}
+
+/** The kinds by the name that `--from` takes. */
+export const formats: Readonly<Record<string, Format>> = {
+  litellm: {
+    title: 'LiteLLM',
+    recognises: isLitellm,
+    import: importLitellm,
+  },
+};
