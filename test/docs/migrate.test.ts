@@ -66,6 +66,15 @@ describe('docs/migrate-from-a-proxy.md', () => {
   });
 });
 
+describe.each([['docs/migrate-from-portkey.md', 'json']])('%s', (page, language) => {
+  it('shows what the command makes of what it shows', async () => {
+    const doc = readDoc(page);
+    const { config, report } = await imported(page, language);
+    expect(config).toBe(codeBlocks(doc, 'js')[0]);
+    expect(report).toBe(codeBlocks(doc, 'text')[0]);
+  });
+});
+
 describe('docs/migrate-from-a-hosted-router.md', () => {
   const [first = '', second = '', ...others] = examplesOf('docs/migrate-from-a-hosted-router.md');
   it('shows no example that is not run here', () => expect(others).toEqual([]));

@@ -1,5 +1,6 @@
 import { importLitellm, isLitellm } from './litellm/config.ts';
 import type { Mapping } from './mapping.ts';
+import { importPortkey, isPortkey } from './portkey/config.ts';
 import type { Imported, ImportInput } from './produced.ts';
 
 /** A kind of file that can be imported. */
@@ -18,4 +19,5 @@ export const formats: Readonly<Record<string, Format>> = {
     recognises: isLitellm,
     import: importLitellm,
   },
+  portkey: { title: 'Portkey', recognises: isPortkey, import: importPortkey },
 };

@@ -1,6 +1,7 @@
-import { type GuardrailAction, textGuardrail } from '../../../../src/index.ts';
+import type { GuardrailAction } from '../../../../src/index.ts';
 import { slugForm } from '../accounts.ts';
 import { flagOf, isMapping, listOf, type Mapping, mappingOf, memberOf, textOf } from '../mapping.ts';
+import { isAccepted } from '../patterns.ts';
 import type { Pattern } from '../produced.ts';
 import type { Report } from '../report.ts';
 
@@ -32,16 +33,6 @@ export function importGuardrails(file: Mapping, report: Report): ImportedGuardra
     else report.problem(path, 'has a pattern that cannot be looked for here', ownAdvice);
   }
   return found;
-}
-
-/** Tells whether the patterns make a guardrail: an expression may have another syntax. */
-export function isAccepted(id: string, patterns: readonly Pattern[]): boolean {
-  try {
-    textGuardrail({ id, patterns: patterns as never });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The side of a call on which a guardrail acts. */
