@@ -66,7 +66,10 @@ describe('docs/migrate-from-a-proxy.md', () => {
   });
 });
 
-describe.each([['docs/migrate-from-portkey.md', 'json']])('%s', (page, language) => {
+describe.each([
+  ['docs/migrate-from-portkey.md', 'json'],
+  ['docs/migrate-from-tensorzero.md', 'toml'],
+])('%s', (page, language) => {
   it('shows what the command makes of what it shows', async () => {
     const doc = readDoc(page);
     const { config, report } = await imported(page, language);

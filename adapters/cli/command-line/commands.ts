@@ -114,7 +114,7 @@ export const commands = {
       from: {
         type: 'string',
         value: 'KIND',
-        help: ['litellm or portkey (default: as it looks)'],
+        help: ['litellm, tensorzero or portkey (default: as it looks)'],
       },
       out: { type: 'string', value: 'FILE', help: ['the config file to write (default: gateway.config.mjs)'] },
       'dry-run': { type: 'boolean', help: ['writes nothing, and prints what would be written'] },

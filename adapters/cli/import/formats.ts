@@ -2,6 +2,7 @@ import { importLitellm, isLitellm } from './litellm/config.ts';
 import type { Mapping } from './mapping.ts';
 import { importPortkey, isPortkey } from './portkey/config.ts';
 import type { Imported, ImportInput } from './produced.ts';
+import { importTensorzero, isTensorzero } from './tensorzero/config.ts';
 
 /** A kind of file that can be imported. */
 export interface Format {
@@ -19,5 +20,6 @@ export const formats: Readonly<Record<string, Format>> = {
     recognises: isLitellm,
     import: importLitellm,
   },
+  tensorzero: { title: 'TensorZero', recognises: isTensorzero, import: importTensorzero },
   portkey: { title: 'Portkey', recognises: isPortkey, import: importPortkey },
 };
