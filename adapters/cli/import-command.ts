@@ -4,7 +4,9 @@ import { join, relative, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { CliError, UsageError } from './config.ts';
 import { envLine } from './config-source.ts';
-import { type Format, formats } from './import/formats.ts';
+import { type Format, formats, ofClients } from './import/formats.ts';
+import { importClient } from './import/openrouter/client.ts';
+import { isClientSource } from './import/openrouter/files.ts';
 import { configText, type Imported } from './import/produced.ts';
 import { parse, readMapping, readText } from './import/read-file.ts';
 import { shownReport } from './import/report.ts';
@@ -32,7 +34,7 @@ export async function importConfig(
 ): Promise<void> {
   if (path === undefined) throw new UsageError('Expected a file: model-gateway import litellm.yaml');
   const { folder } = terminal;
-  const asked = flags.from === undefined ? null : formatOf(flags.from);
+  const asked = flags.from === undefined || flags.from === ofClients ? null : formatOf(flags.from);
   const out = resolve(folder, flags.out ?? 'gateway.config.mjs');
   if (!/\.m?[jt]s$/.test(out)) throw new UsageError('Expected --out FILE that ends in .mjs, .js or .ts');
   const isDry = flags['dry-run'] === true;
@@ -41,7 +43,10 @@ export async function importConfig(
   const taken = variablesIn(env);
   const source = resolve(folder, path);
   const models = (flags.model ?? '').split(',').flatMap((name) => name.trim() || []);
-  const imported = await importFrom(source, path, asked, { taken, models });
+  const isClient = flags.from === ofClients || (asked === null && isClientSource(source));
+  const imported = isClient
+    ? await clientFrom(source, path, models, flags.from === ofClients)
+    : await importFrom(source, path, asked, { taken, models });
   const added = addedVariables(imported, taken);
   const shown = relative(folder, out);
   if (!isDry) {
@@ -66,7 +71,19 @@ export async function importConfig(
 function formatOf(name: string): Format {
   const format = Object.hasOwn(formats, name) ? formats[name] : undefined;
   if (format) return format;
-  throw new UsageError(`Expected --from with one of ${Object.keys(formats).join(', ')}`);
+  throw new UsageError(`Expected --from with one of ${[...Object.keys(formats), ofClients].join(', ')}`);
+}
+
+/** @throws CliError where nothing of a hosted router is found */
+async function clientFrom(
+  source: string,
+  shown: string,
+  models: readonly string[],
+  isAsked: boolean,
+): Promise<Imported> {
+  const imported = await importClient(source, models, isAsked);
+  if (imported) return imported;
+  throw new CliError(`${shown} names no hosted router, such as openrouter.ai; nothing was written`);
 }
 
 async function importFrom(
@@ -77,9 +94,15 @@ async function importFrom(
 ): Promise<Imported> {
   const file = await parse(readText(source), source);
   const format = asked ?? Object.values(formats).find((one) => one.recognises(file));
+  if (format === undefined && asked === null) {
+    const client = await importClient(source, given.models);
+    if (client) return client;
+  }
   if (format === undefined || !format.recognises(file)) {
     const kinds = asked === null ? Object.values(formats).map(({ title }) => title) : [asked.title];
-    throw new CliError(`${shown} is no config file of ${kinds.join(', ')}; nothing was written`);
+    throw new CliError(
+      `${shown} is no config file of ${kinds.join(', ')}${asked === null ? ', and names no hosted router' : ''}; nothing was written`,
+    );
   }
   const input = { file, path: source, read: readMapping, ...given, reserved: new Set<string>() };
   // A variable that one place of the file refers to must not get the literal of another: the first run finds them all.

@@ -69,6 +69,7 @@ describe('docs/migrate-from-a-proxy.md', () => {
 describe.each([
   ['docs/migrate-from-portkey.md', 'json'],
   ['docs/migrate-from-tensorzero.md', 'toml'],
+  ['docs/migrate-from-a-hosted-router.md', 'python'],
 ])('%s', (page, language) => {
   it('shows what the command makes of what it shows', async () => {
     const doc = readDoc(page);

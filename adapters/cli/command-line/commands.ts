@@ -108,13 +108,13 @@ export const commands = {
   import: {
     arguments: 'FILE',
     most: 1,
-    expected: 'one file',
+    expected: 'one file or folder',
     summary: 'writes them for what you have of another gateway, and says what needs work',
     options: {
       from: {
         type: 'string',
         value: 'KIND',
-        help: ['litellm, tensorzero or portkey (default: as it looks)'],
+        help: ['litellm, portkey, tensorzero or openrouter (default: as it looks)'],
       },
       out: { type: 'string', value: 'FILE', help: ['the config file to write (default: gateway.config.mjs)'] },
       'dry-run': { type: 'boolean', help: ['writes nothing, and prints what would be written'] },

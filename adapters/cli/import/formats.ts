@@ -13,6 +13,9 @@ export interface Format {
   import(input: ImportInput): Promise<Imported> | Imported;
 }
 
+/** The name of the kind that is no config file: the source, the settings or a request of a client. */
+export const ofClients = 'openrouter';
+
 /** The kinds by the name that `--from` takes. */
 export const formats: Readonly<Record<string, Format>> = {
   litellm: {
