@@ -28,10 +28,13 @@ const builtIn = new Map(builtInProviders.map((provider) => [provider.slug, provi
 export function createAccounts(): Accounts {
   const options: Record<string, Written> = {};
   const slugs = new Map<string, string>();
+  // Numbers that are used up: a file may have thousands of accounts.
+  const numbers = new Map<string, number>();
   const freeSlug = ({ like, wanted, dialect }: Account): string => {
     const usual = like === null ? 'server' : dialect === undefined ? like : `${like}-${shortName(dialect)}`;
     const base = slugForm(wanted ?? usual) ?? usual;
-    for (let at = 1; ; at++) {
+    for (let at = numbers.get(base) ?? 1; ; at++) {
+      numbers.set(base, at);
       const slug = at === 1 ? base : `${base}-${at}`;
       // A built-in slug keeps its meaning.
       if (!Object.hasOwn(options, slug) && (slug === like || !builtIn.has(slug))) return slug;

@@ -8,7 +8,10 @@ const maxBytes = 4 * 1024 * 1024;
 /** @throws CliError that shows nothing of the file: it may hold keys */
 export function readText(path: string): string {
   try {
-    const { size } = statSync(path);
+    const found = statSync(path);
+    // A device has no end.
+    if (!found.isFile()) throw new CliError(`${path} is no file; nothing was written`);
+    const { size } = found;
     if (size > maxBytes) throw new CliError(`${path} is larger than 4 MiB; nothing was written`);
     return readFileSync(path, 'utf8');
   } catch (error) {

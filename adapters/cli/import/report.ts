@@ -34,6 +34,7 @@ export interface Report {
 
 export function createReport(): Report {
   const items: Item[] = [];
+  const seen = new Set<string>();
   const models = new Map<string, { isImported: boolean; needsWork: boolean }>();
   const stateOf = (name: string) => {
     const state = models.get(name) ?? { isImported: false, needsWork: false };
@@ -42,7 +43,8 @@ export function createReport(): Report {
   };
   const add: Report['add'] = (level, where, what, advice = null) => {
     const item = { level, where: shownName(where), what, advice };
-    if (!items.some((one) => one.level === level && one.where === item.where && one.what === what)) items.push(item);
+    const id = JSON.stringify([level, item.where, what]);
+    if (seen.size < seen.add(id).size) items.push(item);
   };
   return {
     items,

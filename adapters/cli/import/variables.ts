@@ -35,6 +35,8 @@ export function createVariables(
   const secrets = new Map<string, string>();
   const needed = new Set<string>();
   const literals = new Set<string>();
+  const kept = new Map<string, string>();
+  const numbers = new Map<string, number>();
   const refer = (name: string) => {
     if (!secrets.has(name) || literals.has(name)) needed.add(name);
     return variable(name);
@@ -44,13 +46,18 @@ export function createVariables(
       .toUpperCase()
       .replace(/\W+/g, '_')
       .replace(/^(?=\d)/, '_');
-    for (let at = 1; ; at++) {
+    const id = `${base} ${value}`;
+    const earlier = kept.get(id);
+    if (earlier !== undefined) return earlier;
+    for (let at = numbers.get(base) ?? 1; ; at++) {
+      numbers.set(base, at);
       const name = at === 1 ? base : `${base}_${at}`;
       const known = secrets.get(name) ?? taken.get(name);
       if (known === value) return name;
       if (known !== undefined || needed.has(name) || reserved.has(name)) continue;
       secrets.set(name, value);
       literals.add(name);
+      kept.set(id, name);
       return name;
     }
   };

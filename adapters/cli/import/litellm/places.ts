@@ -54,7 +54,8 @@ export function placeOf(
     return null;
   }
   if (prefix === null || rest === '') {
-    report.problem(at, 'names no provider that is known here', 'Write it as provider/model.');
+    const what = prefix === null ? 'names no provider that is known here' : 'names no model';
+    report.problem(at, what, 'Write it as provider/model.');
     return null;
   }
   const served = servedBy(prefix);

@@ -27,7 +27,11 @@ export function placeWildcard(
   if (place === null) return null;
   if (!isSame || place.provider !== author) {
     const instead = JSON.stringify(`${place.provider}/…`);
-    report.warning(at, `is a wildcard whose names go to no model here`, `Ask for ${instead} instead.`);
+    const what =
+      name === '*'
+        ? 'lets callers ask for every name; here a name without an author is the one model of the catalogue that has it'
+        : 'is a wildcard whose names go to no model here';
+    report.warning(at, what, `Ask for ${instead} instead.`);
     report.needsWork(name);
   } else if (model !== '*') report.note(at, 'lets callers ask for every model of that provider');
   return place;

@@ -34,8 +34,28 @@ import { reportSettings } from './settings.ts';
 export function isTensorzero(file: Mapping): boolean {
   const isNamed = (section: string, member: string) =>
     Object.values(mappingOf(file, section)).some((one) => isMapping(one) && memberOf(one, member) !== undefined);
-  return isNamed('models', 'routing') || isNamed('functions', 'variants') || isNamed('functions', 'type');
+  if (isNamed('models', 'routing') || isNamed('functions', 'variants') || isNamed('functions', 'type')) return true;
+  const names = Object.keys(file);
+  return names.length > 0 && names.every((name) => sections.has(name) && isMapping(file[name]));
 }
+
+/** Sections of a file. One with some of these alone is taken for such a file. */
+const sections = new Set([
+  'autopilot',
+  'clickhouse',
+  'embedding_models',
+  'evaluations',
+  'functions',
+  'gateway',
+  'metrics',
+  'models',
+  'object_storage',
+  'optimizers',
+  'postgres',
+  'provider_types',
+  'rate_limiting',
+  'tools',
+]);
 
 /** Imports a config file of TensorZero: its models, and the functions that are no more than a model. */
 export function importTensorzero(input: ImportInput): Imported {
