@@ -226,7 +226,8 @@ function timesOf(file: Mapping, attempts: ReturnType<typeof attemptsOf>, report:
 }
 
 function basePathOf(gateway: Mapping): string {
-  const path = (textOf(gateway, 'base_path') ?? '').replace(/\/+$/, '');
+  const given = textOf(gateway, 'base_path') ?? '';
+  const path = given.endsWith('/') ? given.slice(0, -1) : given;
   return /^(?:\/[\w.~-]+)*$/.test(path) ? path : '';
 }
 
