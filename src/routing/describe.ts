@@ -63,9 +63,11 @@ function paramsOf({ params }: Plan, selected: Target | null, request: ChatReques
   return params ? { params } : {};
 }
 
+const none: readonly never[] = [];
+
 /** The fields of the request that the attempt that serves left out; empty: none, or none serves. */
 export function droppedBy(attempts: readonly AttemptTrace[]): readonly string[] {
-  return attempts.findLast(({ status }) => status === 200)?.dropped ?? [];
+  return attempts.findLast(({ status }) => status === 200)?.dropped ?? none;
 }
 
 /**

@@ -187,12 +187,14 @@ export class CallRun {
 
   /** The fields of the request that had no effect so far: the provider did not get them, or nobody has read them. */
   get dropped(): readonly string[] {
-    const attempts = this.#generations.at(-1)?.attempts ?? [];
-    return [...droppedBy(attempts), ...this.#idle()];
+    const dropped = droppedBy(this.#generations.at(-1)?.attempts ?? none);
+    const idle = this.#idle();
+    return idle.length === 0 ? dropped : [...dropped, ...idle];
   }
 
-  #idle(): string[] {
+  #idle(): readonly string[] {
     const { request } = this.call.ask;
+    if (request.plugins === undefined && this.watch.words.droppedTrace.length === 0) return none;
     return [...idlePlugins(this.deps.plugins, request, this.journal.stages), ...idleTrace(this.watch.words)];
   }
 
@@ -234,6 +236,8 @@ export class CallRun {
     return recordOf(facts, end);
   }
 }
+
+const none: readonly never[] = [];
 
 /**
  * Returns the settings of plugins that do nothing by themselves and whose settings nobody has read: they have no

@@ -21,7 +21,9 @@ const none: readonly ResponseStep[] = [];
 export function stepsOf(run: CallRun, ask: Ask): readonly ResponseStep[] {
   const steps = actingSteps(run, ask);
   const last = run.watch.step;
-  const restoring = run.hooks.toReversed().flatMap((hook) => guardedSteps(run, hook, 'restore', ask));
+  const restoring = run.hooks.some(({ hooks }) => hooks.restore !== undefined)
+    ? run.hooks.toReversed().flatMap((hook) => guardedSteps(run, hook, 'restore', ask))
+    : none;
   if (last === null && restoring.length === 0) return steps;
   return [...steps, ...(last === null ? none : [last]), ...restoring];
 }
