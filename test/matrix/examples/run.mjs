@@ -11,6 +11,7 @@ import { npm } from '../../../scripts/install.mjs';
 import { root } from '../../../scripts/paths.mjs';
 import { checkApp } from './checks.mjs';
 import { checkInstances } from './instances.mjs';
+import { checkTelemetry } from './telemetry.mjs';
 import { startUpstream } from './upstream.mjs';
 
 const examples = join(root, 'examples');
@@ -35,6 +36,7 @@ const mounts = {
   container: [{ path: '/v1', headers: bearer, isAlone: true }],
   // Runs to its end and says what it found.
   'multi-instance': [],
+  telemetry: [],
 };
 
 const quiet = ['--loglevel=error', '--no-audit', '--no-fund', '--no-package-lock', '--prefer-offline'];
@@ -72,6 +74,7 @@ async function runExample(name) {
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
   if (!npm(folder, ['install', ...quiet])) throw new Error('npm install failed');
   if (name === 'multi-instance') return checkInstances({ folder, report });
+  if (name === 'telemetry') return checkTelemetry({ folder, ports: [await freePort(), await freePort()], key, report });
   const env = { ...process.env, NEXT_TELEMETRY_DISABLED: '1' };
   if (manifest.scripts.build) {
     const built = npm(folder, ['run', 'build', '--loglevel=error'], { env, timeout: 300_000 });
