@@ -44,7 +44,7 @@ export function providersPage(page: string, providers: readonly Provider[] = bui
 function tables(providers: readonly Provider[]): string {
   const sorted = [...providers].sort((a, b) => (a.slug < b.slug ? -1 : 1));
   return [
-    `${sorted.length} providers are built in with their addresses.`,
+    `${sorted.filter(({ isSandbox }) => isSandbox !== true).length} providers are built in with their addresses, and the sandbox.`,
     '',
     '| Slug | Name | Environment variable | Dialects | Needs | BYOK | Worth knowing |',
     '|---|---|---|---|---|---|---|',

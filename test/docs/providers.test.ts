@@ -51,6 +51,11 @@ describe('docs/providers.md', () => {
     const known = builtInProviders.map(({ slug }) => slug);
     expect(known.filter((slug) => without.includes(slug))).toEqual([]);
   });
+  it('counts the providers as README.md does: one number, without the sandbox', () => {
+    const count = builtInProviders.filter(({ isSandbox }) => isSandbox !== true).length;
+    expect(page).toContain(`\n${count} providers are built in`);
+    expect(readDoc('README.md')).toContain(`to one of ${count} providers`);
+  });
   it('would differ with one provider more, or another quirk', () => {
     const more = defineProvider({
       slug: 'zzz',

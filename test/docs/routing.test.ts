@@ -17,10 +17,11 @@ import { examplesOf, writeExample } from './example-files.ts';
 import { codeBlocks, quoted, readDoc, root, tableRows } from './markdown.ts';
 
 const path = 'docs/routing.md';
-const doc = readDoc(path);
+const pages = [path, 'docs/explain.md'];
+const doc = pages.map(readDoc).join('\n');
 const rows = tableRows(doc);
 const [metadata = '', explained = '', ...otherJson] = codeBlocks(doc, 'json');
-const [weighted = '', example = '', ...otherExamples] = examplesOf(path);
+const [weighted = '', example = '', ...otherExamples] = pages.flatMap((page) => examplesOf(page));
 const [command = '', ...otherCommands] = codeBlocks(doc, 'sh');
 const key = 'sk-the-key-that-npm-start-prints';
 

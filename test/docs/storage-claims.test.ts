@@ -9,7 +9,7 @@ import { chunk, completion, sse, usageChunk } from '../support/upstream.ts';
 import { readDoc } from './markdown.ts';
 
 // What docs/storage.md says beside its examples, where no other test of the docs does.
-const doc = readDoc('docs/storage.md');
+const doc = ['docs/storage.md', 'docs/budgets.md', 'docs/encryption.md'].map(readDoc).join('\n');
 
 const pricing = { prompt: '0', completion: '0.000008' };
 const models = [{ slug: 'acme/fast', endpoints: [{ provider: 'up', model: 'm', pricing }] }];

@@ -22,8 +22,10 @@ import { examplesOf, writeExample } from './example-files.ts';
 import { codeBlocks, quoted, readDoc, tableRows } from './markdown.ts';
 import { membersOf } from './members.ts';
 
-const doc = readDoc('docs/storage.md');
-const examples = examplesOf('docs/storage.md');
+/** What was one page: stores, how money is held in them, and what is encrypted. */
+const pages = ['docs/storage.md', 'docs/budgets.md', 'docs/encryption.md'];
+const doc = pages.map(readDoc).join('\n');
+const examples = pages.flatMap((page) => examplesOf(page));
 const rows = tableRows(doc);
 const adminKey = 'sk-the-key-of-an-admin';
 const secrets = { old: 'old '.repeat(10), new: 'new '.repeat(10) };
@@ -38,9 +40,9 @@ const marks = [
   'createSentinel(',
   'DATABASE_URL',
   '// your database',
+  'backup(source',
   'NEW_SECRET',
   'VAULT_TOKEN',
-  'backup(source',
 ];
 const holding = (mark: string) => examples.find((code) => code.includes(mark)) as string;
 

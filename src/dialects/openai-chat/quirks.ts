@@ -61,7 +61,7 @@ export const chatQuirks = lazily(() =>
     /**
      * true: reasoning counts beside `max_tokens`, and only the context limits it. A number: at most so many tokens.
      * false: `max_tokens` limits reasoning and response together, as in vLLM, SGLang and llama.cpp. Not known: where
-     * money is limited, as true for models that list `reasoning` (docs/storage.md#what-is-held-for-a-request).
+     * money is limited, as true for models that list `reasoning` (docs/budgets.md#what-is-held-for-a-request).
      * @default not known
      */
     reasoningBeside: z.union([z.boolean(), z.int().min(1)]).optional(),

@@ -29,7 +29,7 @@ export const budgetSettingsSchema = lazily(() =>
     leaseMs: z.int().min(1000).default(60_000),
     /**
      * The hold for the output. `worst`: the largest output. `p99`: as much as 99 of 100 such requests of the workspace
-     * needed (docs/storage.md#holding-less-than-the-worst-case); a limit can then be overspent.
+     * needed (docs/budgets.md#holding-less-than-the-worst-case); a limit can then be overspent.
      */
     estimate: z.enum(['worst', 'p99']).default('worst'),
     /**
