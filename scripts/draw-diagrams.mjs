@@ -1,5 +1,5 @@
-// `node scripts/draw-diagrams.mjs` draws docs/img/overview.svg, docs/img/request.svg and docs/img/money.svg. A test
-// compares its output with the files. Plain text shapes, readable on light and on dark pages.
+// `node scripts/draw-diagrams.mjs` draws the pictures of docs/img that show how things work. A test compares its
+// output with the files. Plain text shapes, readable on light and on dark pages.
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
@@ -215,12 +215,135 @@ function drawOverview() {
   return svg('The gateway inside a Node server', width, height, parts);
 }
 
+/** A step of the routing: what is left after it, how it is decided, and what takes endpoints out there. */
+const routingSteps = [
+  ['Models', 'model, models, fallbacks; routers and aliases choose', 'no such model: 400'],
+  ['Endpoints', 'every provider of each model, in the catalogue', ''],
+  ['Filters', 'preferences of the request, rules of guardrails, ZDR', 'none left: 404, with the rules'],
+  ['Order', 'sort, or price at random; a conversation stays', ''],
+  ['Targets', 'each endpoint with a credential: BYOK first, then yours', 'no credential: left out'],
+  ['Health', 'cooldowns and health checks; outages come last', 'all in cooldown: 503'],
+  ['Budget', 'what costs more than is left, at worst', 'none fits: 402'],
+];
+
+function drawRouting() {
+  const [width, top, step] = [900, 60, 50];
+  const [nameX, widest, doesX, endsX] = [28, 176, 232, 650];
+  const parts = [
+    text(nameX, 32, 'From a slug to targets', { kind: 'strong' }),
+    text(doesX, 32, 'What decides', { kind: 'head' }),
+    text(endsX, 32, 'How a request may end there', { kind: 'head' }),
+  ];
+  for (const [at, [name, does, ends]] of routingSteps.entries()) {
+    const y = top + at * step;
+    // Fewer are left from the filters on.
+    const boxWidth = widest - Math.max(0, at - 1) * 14;
+    const x = nameX + (widest - boxWidth) / 2;
+    parts.push(
+      rect('box', x, y, boxWidth, 34),
+      text(x + 12, y + 22, name, { kind: 'strong', room: boxWidth - 14 }),
+      text(doesX, y + 22, does, { room: endsX - doesX - 8 }),
+    );
+    if (ends !== '') parts.push(text(endsX, y + 22, ends, { kind: 'quiet', room: width - endsX - 10 }));
+    if (at + 1 < routingSteps.length) parts.push(arrow(nameX + widest / 2, y + 34, nameX + widest / 2, y + step - 1));
+  }
+  const end = top + routingSteps.length * step;
+  parts.push(
+    text(
+      nameX,
+      end + 6,
+      'All of it is decided before a provider is asked, and an explanation says it without asking one.',
+      {
+        kind: 'quiet',
+      },
+    ),
+  );
+  return svg('How the targets of a request are found', width, end + 30, parts);
+}
+
+/** The attempts of a request by target: from where to where, what came of it, and whether it serves. */
+const lanes = [
+  [
+    'acme/fast at one',
+    [
+      [0, 60, '500'],
+      [90, 60, '500'],
+    ],
+    'a backoff between them',
+  ],
+  ['acme/fast at two', [[156, 44, '429']], 'Retry-After: it rests'],
+  ['acme/fast at three', [[206, 200, 'no token yet …']], 'stopped: the other one was faster'],
+  [
+    'acme/other at one',
+    [
+      [310, 96, 'a hedge'],
+      [406, 190, 'first token', true],
+    ],
+    'serves',
+  ],
+];
+
+function drawAttempts() {
+  const [width, top, step, timeX] = [900, 62, 46, 180];
+  const parts = [
+    text(28, 32, 'One request', { kind: 'strong' }),
+    text(timeX, 32, 'time', { kind: 'head' }),
+    arrow(timeX + 34, 28, width - 220, 28),
+  ];
+  for (const [at, [target, attempts, why]] of lanes.entries()) {
+    const y = top + at * step;
+    parts.push(text(28, y + 20, target, { room: timeX - 36 }));
+    let end = 0;
+    for (const [from, length, outcome, serves] of attempts) {
+      parts.push(
+        rect(serves ? 'left' : 'box', timeX + from, y, length, 30),
+        text(timeX + from + 8, y + 20, outcome, { kind: serves ? 'strong' : 'quiet', room: length - 10 }),
+      );
+      end = from + length;
+    }
+    if (attempts.at(-1)?.[3] !== true) parts.push(text(timeX + end + 10, y + 20, why, { kind: 'quiet', room: 260 }));
+    else parts.push(text(timeX + end + 10, y + 20, why, { kind: 'quiet', room: width - timeX - end - 16 }));
+  }
+  const firstX = timeX + 406;
+  const bottom = top + lanes.length * step;
+  parts.push(
+    `<path class="line" stroke-dasharray="4 3" d="M${firstX} ${top - 8}L${firstX} ${bottom + 2}"/>`,
+    text(
+      28,
+      bottom + 22,
+      'Before the first token, a failure is tried again: here, then at the next endpoint, then with the next model.',
+      {
+        kind: 'quiet',
+      },
+    ),
+    text(
+      28,
+      bottom + 40,
+      'After it, nothing is tried again: a stream that breaks ends with an error event, never like a whole answer.',
+      {
+        kind: 'quiet',
+      },
+    ),
+    text(
+      28,
+      bottom + 58,
+      'What may have been charged is booked, for every attempt; a second one beside the first needs room in the budget.',
+      {
+        kind: 'quiet',
+      },
+    ),
+  );
+  return svg('Attempts, retries, fallbacks and a hedge', width, bottom + 76, parts);
+}
+
 /** By their paths in the project. */
 export function diagrams() {
   return {
     'docs/img/overview.svg': drawOverview(),
     'docs/img/request.svg': drawRequest(),
     'docs/img/money.svg': drawMoney(),
+    'docs/img/routing.svg': drawRouting(),
+    'docs/img/attempts.svg': drawAttempts(),
   };
 }
 

@@ -13,7 +13,9 @@ function drawn(): Record<string, string> {
 
 it('draws the diagrams that the docs show', () => {
   const found = drawn();
-  expect(Object.keys(found)).toEqual(['docs/img/overview.svg', 'docs/img/request.svg', 'docs/img/money.svg']);
+  expect(Object.keys(found)).toEqual(
+    ['overview', 'request', 'money', 'routing', 'attempts'].map((name) => `docs/img/${name}.svg`),
+  );
   for (const [path, content] of Object.entries(found)) expect(readFileSync(join(root, path), 'utf8')).toBe(content);
 });
 it('has text for dark pages, and nothing that is fetched or run', () => {
