@@ -1,4 +1,4 @@
-// The tables of docs/options.md, from the schemas of the options and the comments of their members.
+// The tables of the pages of options, from the schemas of the options and the comments of their members.
 // `npm run docs` writes them; a test fails where the page differs.
 import ts from 'typescript';
 import type * as z from 'zod';
@@ -56,6 +56,23 @@ export function optionRows(program: ts.Program): OptionRow[] {
   });
 }
 
+/** The pages with tables of options, by their names in docs. */
+export const optionPages = [
+  'options',
+  'options-providers',
+  'options-models',
+  'options-requests',
+  'record-fields',
+] as const;
+
+const between = '\n<!-- another page -->\n';
+
+/** The pages, in this order, with their tables written anew. @throws as `writeTables` */
+export function writePages(pages: readonly string[], rows: readonly OptionRow[]): string[] {
+  const written = writeTables(pages.join(between), rows).split(between);
+  return written.map((text, at) => text.replaceAll(`](${optionPages[at]}.md#`, '](#'));
+}
+
 /** The page with its tables written anew. @throws Error for an option without a comment or without a section */
 export function writeTables(page: string, rows: readonly OptionRow[]): string {
   const silent = rows.filter(({ meaning }) => meaning === '').map(({ path }) => path);
@@ -78,7 +95,7 @@ export function writeTables(page: string, rows: readonly OptionRow[]): string {
     while (lines[at + 1]?.startsWith('|')) at++;
   }
   const lost = new Set(rows.map(({ path }) => parentOf(path)).filter((parent) => !sections.has(parent)));
-  if (lost.size > 0) throw new Error(`docs/options.md has no section with a table for ${[...lost].join(', ')}`);
+  if (lost.size > 0) throw new Error(`docs has no section with a table for ${[...lost].join(', ')}`);
   return written.join('\n');
 }
 
@@ -119,8 +136,9 @@ function typeCell(checker: ts.TypeChecker, type: ts.Type): string {
 
 /** `docs/storage.md#x` in a comment becomes a link of the page. */
 function linked(text: string): string {
-  return text.replaceAll(/\bdocs\/([a-z-]+)\.md(#[\w-]+)?/g, (_, page: string, anchor = '') =>
-    page === 'options' ? `[below](${anchor})` : `[${page}](${page}.md${anchor})`,
+  return text.replaceAll(
+    /\bdocs\/([a-z-]+)\.md(#[\w-]+)?/g,
+    (_, page: string, anchor = '') => `[${page.replace(/^options-/, '')}](${page}.md${anchor})`,
   );
 }
 

@@ -2,13 +2,17 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { currentPage, pagePath } from './interface-differences-page.ts';
 import { documentPath, writeDocument } from './openapi-document.ts';
-import { optionRows, writeTables } from './option-tables.ts';
+import { optionPages, optionRows, writePages } from './option-tables.ts';
 import { projectRoot, sourceProgram } from './source-program.ts';
 
 const program = sourceProgram();
 
-const optionsPage = `${projectRoot}/docs/options.md`;
-writeFileSync(optionsPage, writeTables(readFileSync(optionsPage, 'utf8'), optionRows(program)));
+const paths = optionPages.map((name) => `${projectRoot}/docs/${name}.md`);
+const pages = writePages(
+  paths.map((path) => readFileSync(path, 'utf8')),
+  optionRows(program),
+);
+for (const [at, page] of pages.entries()) writeFileSync(paths[at] as string, page);
 
 writeFileSync(`${projectRoot}/${documentPath}`, await writeDocument(program));
 

@@ -191,7 +191,7 @@ export const optionsSchema = lazily(() =>
         .default('/v1'),
       /**
        * The web pages of other sites that may use the gateway, where your server has no rules for that; see
-       * docs/options.md#cors and docs/hosts.md#web-pages-of-other-sites.
+       * docs/options-requests.md#cors and docs/hosts.md#web-pages-of-other-sites.
        */
       cors: corsSettingsSchema().optional(),
       /**
@@ -274,9 +274,9 @@ export const optionsSchema = lazily(() =>
       sandbox: sandboxSettings().optional(),
       /** Records of requests in the store; see docs/records.md. */
       records: sectionDefault(recordSettingsSchema()),
-      /** `(record) => void`, called for every client call that ran, when it has ended; see docs/options.md#fields-of-records. */
+      /** `(record) => void`, called for every client call that ran, when it has ended; see docs/record-fields.md#fields-of-records. */
       onRecord: func<Recorder>('(record) => void').optional(),
-      /** `(record) => void`, called for refused requests and for other operations; see docs/options.md#fields-of-records. */
+      /** `(record) => void`, called for refused requests and for other operations; see docs/record-fields.md#fields-of-records. */
       onOperation: func<OperationRecorder>('(record) => void').optional(),
       /** `(entry) => void`, called for every change that a management operation made; see docs/audit.md. */
       onAudit: func<(entry: AuditEntry) => void>('(entry) => void').optional(),

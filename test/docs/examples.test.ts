@@ -195,11 +195,19 @@ describe('README.md', () => {
 });
 
 describe('docs/options.md', () => {
-  const [first = '', own = '', dialect = '', users = '', named = '', keys = '', records = '', ...others] =
-    examplesOf('docs/options.md');
+  const [first = '', users = '', named = '', keys = '', ...rest] = examplesOf('docs/options.md');
+  const [own = '', dialect = '', ...ofProviders] = examplesOf('docs/options-providers.md');
+  const [records = '', ...ofRecords] = examplesOf('docs/record-fields.md');
+  const others = [
+    rest,
+    ofProviders,
+    ofRecords,
+    examplesOf('docs/options-models.md'),
+    examplesOf('docs/options-requests.md'),
+  ];
 
   it('shows no example that is not run here', () => {
-    expect(others).toEqual([]);
+    expect(others.flat()).toEqual([]);
   });
   it('begins with a gateway that serves a model under its other name', async () => {
     vi.stubEnv('GROQ_API_KEY', undefined);

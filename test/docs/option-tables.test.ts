@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { optionRows, writeTables } from '../../scripts/option-tables.ts';
+import { optionPages, optionRows, writePages } from '../../scripts/option-tables.ts';
 import { createTypePrinter } from '../../scripts/print-types.ts';
 import { projectRoot, sourceProgram } from '../../scripts/source-program.ts';
 import { undocumentedMembers } from '../../scripts/undocumented.ts';
@@ -7,20 +7,20 @@ import { publicEntries } from '../../tsup.config.ts';
 import { readDoc } from './markdown.ts';
 
 const program = sourceProgram();
-const page = readDoc('docs/options.md');
+const pages = optionPages.map((name) => readDoc(`docs/${name}.md`));
 const rows = optionRows(program);
 
-describe('the tables of docs/options.md', () => {
+describe('the tables of the pages of options', () => {
   it('are what `npm run docs` writes from the comments of the options', { timeout: 60_000 }, () => {
-    expect(writeTables(page, rows)).toBe(page);
+    expect(writePages(pages, rows)).toEqual(pages);
   });
   it('are not written for an option without a comment, which is named', () => {
     const silent = rows.map((row) => (row.path === 'retry.maxAttempts' ? { ...row, meaning: '' } : row));
-    expect(() => writeTables(page, silent)).toThrow('no comment in their schema: retry.maxAttempts');
+    expect(() => writePages(pages, silent)).toThrow('no comment in their schema: retry.maxAttempts');
   });
   it('are not written without a section for each option', () => {
     const more = [...rows, { ...(rows[0] as (typeof rows)[number]), path: 'novelty.option' }];
-    expect(() => writeTables(page, more)).toThrow('no section with a table for novelty.');
+    expect(() => writePages(pages, more)).toThrow('no section with a table for novelty.');
   });
 });
 

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { everyOption } from '../../scripts/option-tables.ts';
+import { everyOption, optionPages } from '../../scripts/option-tables.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { OptionsError } from '../../src/options.ts';
 import { newApiKeySchema } from '../../src/schema/tenants/api-key.ts';
 import { quoted, readDoc, tableRows } from './markdown.ts';
 import { membersOf } from './members.ts';
 
-const rows = tableRows(readDoc('docs/options.md'));
+const rows = optionPages.flatMap((name) => tableRows(readDoc(`docs/${name}.md`)));
 
 /** Path to type and default, as documented. A section that is in two places is listed under both. */
 const documented = rows

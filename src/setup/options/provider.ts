@@ -38,7 +38,7 @@ export const providerOptions = lazily(() =>
     like: (slug() as z.ZodType<string, ProviderSlug>).optional(),
     /**
      * The key; a built-in provider without a key is not used, a server with a `baseUrl` is called without a key. Blanks
-     * and quotation marks around it, and `Bearer` before it, are left out; see docs/options.md#slips-in-settings. Or a
+     * and quotation marks around it, and `Bearer` before it, are left out; see docs/options-providers.md#slips-in-settings. Or a
      * function that returns the key, such as `clientCredentials`; see docs/self-hosted.md#keys-that-end.
      */
     apiKey: anyKey().optional(),
@@ -67,7 +67,7 @@ export const providerOptions = lazily(() =>
     /**
      * An http or https URL, everything before the path of the dialect, such as `/chat/completions`. A query, such as
      * `?api-version=2`, is kept behind that path; the values of parameters that hold a key by their name are redacted.
-     * Slips are corrected; see docs/options.md#slips-in-settings.
+     * Slips are corrected; see docs/options-providers.md#slips-in-settings.
      * @default the built-in one for the dialect; needed where none is known (docs/providers.md#without-an-address)
      */
     baseUrl: z.url({ protocol: /^https?$/, error: expectation('expected an http or https URL') }).optional(),

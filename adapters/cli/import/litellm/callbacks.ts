@@ -47,7 +47,7 @@ export function importCallbacks(settings: Mapping, report: Report): Callbacks {
     else {
       // A callback of the user's own is the path of a program.
       const shown = /^[a-z0-9_-]{1,40}$/i.test(name) ? `${name} is not told of requests` : 'is not told of requests';
-      report.warning(path, shown, 'Write the option onRecord: docs/options.md#fields-of-records.');
+      report.warning(path, shown, 'Write the option onRecord: docs/record-fields.md#fields-of-records.');
     }
   }
   return { isTraced, patterns };
