@@ -4,7 +4,9 @@ import { projectFiles } from './markdown.ts';
 
 /** Shows parts of programs that use a client library; `npm run test:matrix` runs those clients. */
 const ofFragments = 'docs/clients.md';
-const docs = projectFiles().filter((path) => /^(?:README|docs\/[\w-]+)\.md$/.test(path) && path !== ofFragments);
+const docs = projectFiles().filter(
+  (path) => /^(?:README|docs\/(?:tasks\/)?[\w-]+)\.md$/.test(path) && path !== ofFragments,
+);
 
 /** What the examples for Bun find there. */
 const bunTypes = `import type { BunServer } from '../../adapters/hosts/bun.ts';
