@@ -2,16 +2,19 @@
 // out.
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { inProcessEdit } from './in-process-types.ts';
 import { createTypePrinter, type Edit } from './print-types.ts';
 import { projectRoot, sourceProgram } from './source-program.ts';
 
 export function makeDeclarations(folder = join(projectRoot, '.cache', 'declarations')): void {
   const { ours, editsOf } = createTypePrinter(sourceProgram(), projectRoot);
+  const inProcess = inProcessEdit(ours);
   rmSync(folder, { recursive: true, force: true });
   for (const file of ours) {
     const target = join(folder, relative(projectRoot, file.fileName));
     mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, edited(file.text, editsOf(file)));
+    const more = file === inProcess.file ? [inProcess.edit] : [];
+    writeFileSync(target, edited(file.text, [...editsOf(file), ...more]));
   }
 }
 

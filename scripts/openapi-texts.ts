@@ -256,7 +256,7 @@ export const operationTexts: Readonly<Record<string, OperationText>> = {
   },
   getActivity: {
     tag: 'Records',
-    summary: 'Sum requests up by day, model, provider, key or workspace',
+    summary: 'Sum requests up by day, model, provider, key, workspace, user or tag',
   },
   listAudit: {
     tag: 'Records',
@@ -360,7 +360,9 @@ export const parameters: Readonly<Record<string, ParameterText>> = {
   'getActivity.from': { schema: time, meaning: 'The first day, UTC' },
   'getActivity.to': { schema: time, meaning: 'The last day, UTC' },
   date: { schema: time, meaning: 'One day, UTC, instead of `from` and `to`' },
-  group_by: { meaning: 'What has sums of its own: some of day, model, provider, key and workspace, with commas' },
+  group_by: {
+    meaning: 'What has sums of its own: some of day, model, provider, key, workspace, user and tag, with commas',
+  },
   include_disabled: { schema: { ...boolean, default: 'false' }, meaning: 'Whether disabled keys are listed' },
   actor: { meaning: 'Only by this actor: the hash of an API key, or the id of a user' },
   operation: { meaning: 'Only by this operation, such as createWorkspace' },

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { inProcessEdit } from '../../../scripts/in-process-types.ts';
+import { sourceProgram } from '../../../scripts/source-program.ts';
+import { createGateway } from '../../../src/gateway.ts';
+
+it('every function in process has a comment in the declarations, and no other is named', { timeout: 60_000 }, () => {
+  const { edit } = inProcessEdit(
+    sourceProgram()
+      .getSourceFiles()
+      .filter(({ isDeclarationFile }) => !isDeclarationFile),
+  );
+  const written = [
+    ...edit.text.matchAll(/\/\*\* [A-Z][^*]+, as [A-Z]+ \/[\w/{}-]+\. \*\/\n {4}\w+: .*api: '([\w.]+)'/g),
+  ];
+  const places = written.map(([, place]) => place as string);
+  const gateway = createGateway({ providers: { sandbox: {} }, authenticate: 'host' });
+  const api = gateway.as({ userId: 'ada', permissions: ['inference'] }) as unknown as Record<string, object>;
+  const functions = [...new Set(places.map((place) => place.split('.')[0] as string))].flatMap((group) =>
+    Object.keys(api[group] ?? {}).map((name) => `${group}.${name}`),
+  );
+  expect(places.toSorted()).toEqual(functions.toSorted());
+  expect(places.length).toBeGreaterThan(40);
+});
