@@ -66,7 +66,8 @@ export function factsOf(headers: Readonly<Record<string, string>>, routingField:
       note('serviceTier', body.service_tier);
       note('systemFingerprint', body.system_fingerprint);
       note('routing', body[routingField]);
-      if (Array.isArray(body.warnings)) for (const text of body.warnings) warned.push(String(text));
+      if (Array.isArray(body.warnings))
+        for (const text of body.warnings) if (typeof text === 'string') warned.push(text);
       const choice = Array.isArray(body.choices) ? body.choices[0] : null;
       if (isObject(choice) && isObject(choice.logprobs)) addLogprobs(choice.logprobs);
     },

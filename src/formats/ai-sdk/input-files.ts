@@ -71,7 +71,9 @@ export function wireFile(part: Loose, path: string, ownNotes: Loose): WirePart {
 export function outputUrl({ data, mediaType }: Loose, path: string): string | null {
   if (!isObject(data) || (data.type !== 'data' && data.type !== 'url')) return null;
   const content = data.type === 'url' ? addressOf(data, path) : contentOf(data, path);
-  return 'url' in content ? content.url : dataUrl(String(mediaType), content.base64);
+  return 'url' in content
+    ? content.url
+    : dataUrl(typeof mediaType === 'string' ? mediaType : 'application/octet-stream', content.base64);
 }
 
 type Content = { base64: string; mediaType?: string } | { url: string };

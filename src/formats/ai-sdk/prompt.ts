@@ -2,7 +2,7 @@ import { wrongArgument } from '../../base/refusal.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 import { outputUrl, wireFile } from './input-files.ts';
 import { ownNotes } from './notes.ts';
-import type { Warnings } from './warnings.ts';
+import { shown, type Warnings } from './warnings.ts';
 
 /**
  * Makes the messages of a chat request of a prompt of the AI SDK. It gives back what responses have noted on their
@@ -59,7 +59,7 @@ function contentPart(part: Loose, path: string, warnings: Warnings): Loose[] {
   const marked = mark === null ? {} : { cache_control: mark };
   if (part.type === 'text') return [{ type: 'text', text: textOf(part, path), ...marked }];
   if (part.type === 'file') return [{ ...wireFile(part, path, ownNotes(part)), ...marked }];
-  warnings.unsupported(`prompt part ${String(part.type).slice(0, 40)}`);
+  warnings.unsupported(`prompt part ${shown(part.type)}`);
   return [];
 }
 
@@ -83,7 +83,7 @@ function assistantMessage(parts: Loose[], mark: object | null, path: string, war
     else if (part.type === 'reasoning') reasoning += textOf(part, place);
     else if (part.type === 'tool-call' && part.providerExecuted !== true) calls.push(toolCall(part, place));
     else if (part.type === 'file' && isObject(notes.audio)) audio = { id: notes.audio.id };
-    else if (part.type === 'file' && String(part.mediaType).startsWith('image')) {
+    else if (part.type === 'file' && typeof part.mediaType === 'string' && part.mediaType.startsWith('image')) {
       const url = outputUrl(part, place);
       if (url !== null) images.push({ type: 'image_url', image_url: { url } });
     } else warnings.unsupported(leftOutPart(part), 'It is left out of an earlier response');
@@ -104,7 +104,7 @@ function assistantMessage(parts: Loose[], mark: object | null, path: string, war
 }
 
 function leftOutPart({ type, providerExecuted }: Loose): string {
-  return `prompt part ${String(type).slice(0, 40)}${providerExecuted === true ? ' of a tool that the provider ran' : ''}`;
+  return `prompt part ${shown(type)}${providerExecuted === true ? ' of a tool that the provider ran' : ''}`;
 }
 
 /** The texts of a message were one text, unless a part is marked. */

@@ -4,7 +4,7 @@ import { fieldsWith } from '../../schema/chat/fields.ts';
 import { ownName } from './notes.ts';
 import { cacheMark, wireMessages } from './prompt.ts';
 import type { CallOptions } from './types.ts';
-import { Warnings } from './warnings.ts';
+import { shown, Warnings } from './warnings.ts';
 
 /** Options with their names in a chat request. */
 const named = {
@@ -148,7 +148,7 @@ function addTools(body: Loose, { tools, toolChoice: choice }: CallOptions, warni
     if (tool.type === 'function') return [functionTool(tool, warnings)];
     const type = serverToolType(tool);
     if (type === null) {
-      warnings.unsupported(`provider tool ${String(tool.id).slice(0, 80)}`, `The gateway's own are named ${ownName}.…`);
+      warnings.unsupported(`provider tool ${shown(tool.id)}`, `The gateway's own are named ${ownName}.…`);
       return [];
     }
     served.set(tool.name, type);

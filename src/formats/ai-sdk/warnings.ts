@@ -25,3 +25,8 @@ export class Warnings {
     this.#list.push(warning);
   }
 }
+
+/** A name of the caller for a message. What is no text is not asked for one: an object may refuse, or take its time. */
+export function shown(name: unknown): string {
+  return typeof name === 'string' ? name.slice(0, 80) : `(${name === null ? 'null' : typeof name})`;
+}

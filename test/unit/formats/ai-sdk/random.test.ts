@@ -236,6 +236,20 @@ describe('random prompts', () => {
       { numRuns: runs(1_000, 10_000) },
     );
   });
+  it('ask no object of a caller for a text of itself', () => {
+    const refusing = {
+      toString() {
+        throw new Error('asked');
+      },
+    };
+    const tools = [{ type: 'provider', name: 'x', id: refusing }];
+    const parts = [{ type: refusing }, { type: 'file', mediaType: refusing, data: refusing }];
+    const given = { prompt: [{ role: 'assistant', content: parts }], tools };
+    const { warnings } = wireRequest('acme/fast', {}, given as never);
+    expect(warnings.list().map((warning) => 'feature' in warning && warning.feature)).toContain(
+      'provider tool (object)',
+    );
+  });
   it('that are well-formed become messages that the gateway takes', () => {
     const text = fc.record({ type: fc.constant('text'), text: fc.string() });
     const base64 = fc.record({ type: fc.constant('data'), data: fc.base64String() });
