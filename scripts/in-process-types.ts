@@ -20,7 +20,11 @@ export function inProcessEdit(files: readonly ts.SourceFile[]): { file: ts.Sourc
   const type = file?.statements.find(
     (statement) => ts.isTypeAliasDeclaration(statement) && statement.name.text === typeName,
   );
-  const described = files.filter(({ fileName }) => fileName.includes('/src/operations/')).flatMap(functionsIn);
+  const described = files
+    .filter(({ fileName }) => fileName.includes('/src/operations/'))
+    .flatMap(functionsIn)
+    // `explain` is in no group, and has a type of its own.
+    .filter(({ api }) => api.includes('.'));
   if (!file || !type || described.length === 0) throw new Error(`There is no ${typeName} to be written out`);
   const groups = Map.groupBy(described, ({ api }) => api.slice(0, api.indexOf('.')));
   const text = [...groups].map(([group, members]) => {

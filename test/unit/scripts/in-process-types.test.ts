@@ -1,3 +1,4 @@
+import ts from 'typescript';
 import { expect, it } from 'vitest';
 import { inProcessEdit } from '../../../scripts/in-process-types.ts';
 import { sourceProgram } from '../../../scripts/source-program.ts';
@@ -9,6 +10,9 @@ it('every function in process has a comment in the declarations, and no other is
       .getSourceFiles()
       .filter(({ isDeclarationFile }) => !isDeclarationFile),
   );
+  const { diagnostics = [] } = ts.transpileModule(edit.text, { reportDiagnostics: true });
+  expect(diagnostics.map(({ messageText }) => messageText)).toEqual([]);
+  expect(edit.text.match(/FunctionOf/g)).toHaveLength(edit.text.match(/\* [A-Z][^*]+, as [A-Z]+ /g)?.length ?? 0);
   const written = [
     ...edit.text.matchAll(/\/\*\* [A-Z][^*]+, as [A-Z]+ \/[\w/{}-]+\. \*\/\n {4}\w+: .*api: '([\w.]+)'/g),
   ];
