@@ -70,8 +70,8 @@ export const knownInfo = new Set([
 
 export const infoNotes: Readonly<Record<string, string>> = {
   access_groups: 'is not kept: a key has the patterns of its models, `models`',
-  health_check_model: 'is not needed: health is what requests meet',
-  health_check_timeout: 'is not needed: health is what requests meet',
+  health_check_model: 'is not kept: see healthCheck in docs/self-hosted.md',
+  health_check_timeout: 'is not kept: see healthCheck in docs/self-hosted.md',
   supports_function_calling: 'is not needed: the request says what it needs',
   supports_vision: 'is not needed: the request says what it needs',
 };
