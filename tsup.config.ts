@@ -1,11 +1,27 @@
+import { resolve } from 'node:path';
 import { defineConfig } from 'tsup';
 
 /**
  * Packages that are part of the build: zod's fifty modules, of which a tenth is used, take longer to resolve and read than
- * all of ours together; yaml and smol-toml serve one command, which loads them when it is called. Their licences are in
- * THIRD-PARTY-LICENSES.txt.
+ * all of ours together; the small ones that every import needs take longer to find than to read; yaml and smol-toml serve
+ * one command, which loads them when it is called. Their licences are in THIRD-PARTY-LICENSES.txt.
  */
-export const bundled = ['zod', 'yaml', 'smol-toml'];
+export const bundled = [
+  'zod',
+  'yaml',
+  'smol-toml',
+  'lru-cache',
+  '@noble/hashes',
+  'itty-router',
+  'tokenx',
+  'p-retry',
+  'is-network-error',
+  'p-limit',
+  'yocto-queue',
+];
+
+/** Packages that the page of the console is made of. They are in its script, and their licences in the same file. */
+export const bundledInPage = ['preact', '@preact/signals', '@preact/signals-core', 'uplot'];
 
 /** What hosts import: the exports of package.json by name, with their sources. */
 export const publicEntries = {
@@ -23,6 +39,7 @@ export const publicEntries = {
   bun: 'adapters/hosts/bun.ts',
   deno: 'adapters/hosts/deno.ts',
   workers: 'adapters/hosts/workers.ts',
+  console: 'adapters/console/console.ts',
   sqlite: 'adapters/sqlite/sqlite.ts',
   otel: 'adapters/otel/otel.ts',
 };
@@ -31,6 +48,7 @@ export const publicEntries = {
 export const entries: Readonly<Record<string, string>> = {
   ...publicEntries,
   cli: 'adapters/cli/cli.ts',
+  'console-page': '.cache/console-page.js',
   connection: 'src/fetching/connection.ts',
   'no-connection': 'src/fetching/no-connection.ts',
   'inflate-zlib': 'src/transport/inflate-zlib.ts',
@@ -57,8 +75,12 @@ export default defineConfig((flags) => ({
   // Deno and workerd know Node's modules only by their full name.
   removeNodeProtocol: false,
   noExternal: bundled,
+  esbuildOptions(options) {
+    // The build of lru-cache that asks for no module of Node: ours runs everywhere.
+    options.alias = { 'lru-cache': resolve('node_modules/lru-cache/dist/esm/browser/index.min.js') };
+  },
   // Chosen where the package is used, by the import conditions of package.json.
-  external: ['#connection', '#documents', '#inflate', '#transport', /^node:/],
+  external: ['#connection', '#console-page', '#documents', '#inflate', '#transport', /^node:/],
   dts: flags.dts === false ? false : { entry: declarations },
 }));
 

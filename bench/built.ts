@@ -3,11 +3,14 @@ type NodeAdapter = typeof import('../adapters/hosts/node.ts');
 type OtelAdapter = typeof import('../adapters/otel/otel.ts');
 type SqliteAdapter = typeof import('../adapters/sqlite/sqlite.ts');
 
+export type Built = Pick<Core, 'createGateway' | 'textGuardrail'> & Pick<NodeAdapter, 'gatewayListener'>;
+
 /** Loads the built package, as users get it. The types come from the sources, because they exist before a build. */
-export async function loadBuilt(): Promise<Pick<Core, 'createGateway'> & Pick<NodeAdapter, 'gatewayListener'>> {
+export async function loadBuilt(): Promise<Built> {
   const core: Core = await import(new URL('../dist/index.js', import.meta.url).href);
   const node: NodeAdapter = await import(new URL('../dist/node.js', import.meta.url).href);
-  return { createGateway: core.createGateway, gatewayListener: node.gatewayListener };
+  const { createGateway, textGuardrail } = core;
+  return { createGateway, textGuardrail, gatewayListener: node.gatewayListener };
 }
 
 /** Loads the SQLite store of the built package. */

@@ -1,4 +1,5 @@
 import { connect, type Socket } from 'node:net';
+import { markedUser, markOf, readerInStep } from './lock-step.ts';
 import { type MessageReader, messageReader } from './read-message.ts';
 
 /** The load generator: raw sockets with one request at a time, so that it needs little CPU compared to the servers. */
@@ -93,13 +94,18 @@ function release(): void {
   held = [];
 }
 
-async function openConnection({ port, apiKey, body }: Target): Promise<Connection> {
+let opened = 0;
+
+async function openConnection({ port, apiKey, body: common }: Target): Promise<Connection> {
+  const mark = markOf(opened++ % 10_000);
+  const body = common.replace(markedUser, mark);
   const request = Buffer.from(
     `POST /v1/chat/completions HTTP/1.1\r\nhost: 127.0.0.1:${port}\r\ncontent-type: application/json\r\n` +
       `authorization: Bearer ${apiKey}\r\nx-service-metadata: enabled\r\nuser-agent: bench\r\naccept: */*\r\n` +
       `content-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   );
   const reader = messageReader('HTTP/1.1 200');
+  const inStep = readerInStep(mark);
   const socket = connect({ port, host: '127.0.0.1', noDelay: true });
   let settle: { resolve(): void; reject(error: Error): void } | null = null;
   await new Promise<void>((resolve, reject) => {
@@ -114,7 +120,9 @@ async function openConnection({ port, apiKey, body }: Target): Promise<Connectio
   socket.on('close', () => fail(new Error('the server closed the connection')));
   socket.on('data', (chunk) => {
     try {
-      if (!reader.push(chunk as Buffer)) return;
+      const isComplete = reader.push(chunk as Buffer);
+      inStep(chunk as Buffer);
+      if (!isComplete) return;
       const done = settle;
       settle = null;
       done?.resolve();

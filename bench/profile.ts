@@ -1,4 +1,4 @@
-// `node bench/profile.ts [import] [json] [stream] [tenants] [memory] [--top 40] [--out folder]` shows where the gateway
+// `node bench/profile.ts [import] [json] [stream] [lock-step] [tenants] [memory] [--top 40] [--out folder]` shows where the gateway
 // spends its time, at its first import and under load, and the memory that an open stream keeps.
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import type { HeapProfiler, Profiler } from 'node:inspector';
@@ -24,7 +24,7 @@ const idleStreams = 1000;
 
 await ensureBuilt();
 if (wants('import')) printCpu('import', await profileImport());
-for (const kind of ['json', 'stream', 'tenants'] as const)
+for (const kind of ['json', 'stream', 'lock-step', 'tenants'] as const)
   if (wants(kind)) printCpu(kind, await profileUnderLoad(kind));
 if (wants('memory')) printHeap(await profileStreams());
 
@@ -36,10 +36,10 @@ async function profileImport(): Promise<Profiler.Profile> {
 }
 
 /** @param kind  `tenants`: like `json`, with budgets and a sealed credential in memory */
-function profileUnderLoad(kind: 'json' | 'stream' | 'tenants'): Promise<Profiler.Profile> {
-  const mode = kind === 'stream' ? 'stream' : 'json';
+function profileUnderLoad(kind: 'json' | 'stream' | 'lock-step' | 'tenants'): Promise<Profiler.Profile> {
+  const mode = kind === 'stream' || kind === 'lock-step' ? 'stream' : 'json';
   const profiled = kind === 'tenants' ? startTenants : startGateway;
-  return withGateway(profiled, mode, async (server, peer) => {
+  return withGateway(profiled, kind === 'lock-step' ? { eventsPerChunk: 1 } : mode, async (server, peer) => {
     const question: RateQuestion = {
       ...target(server, { kind: mode }),
       connections: mode === 'json' ? 64 : 32,
@@ -78,7 +78,7 @@ async function startTenants(peer: Worker): Promise<Server> {
 
 async function withGateway<T>(
   start: (peer: Worker) => Promise<Server>,
-  mode: string,
+  mode: string | { eventsPerChunk: number },
   run: (server: Server, peer: Worker) => Promise<T>,
 ): Promise<T> {
   const peer = await startWorker('peer.ts', 'peer');

@@ -8,15 +8,17 @@ import { parseArgs } from 'node:util';
 import { ensureBuilt } from './built.ts';
 import type { DialectCosts } from './dialects.ts';
 import { weighGarbage } from './garbage.ts';
-import { timeImports } from './import-time.ts';
+import type { Growth } from './growth.ts';
+import { timeStarts } from './import-time.ts';
 import { timeRequests } from './latency.ts';
 import { compareLedgers, type LedgerContest } from './ledger.ts';
 import type { InProcess } from './measure-in-process.ts';
 import { weighStreams } from './memory.ts';
+import type { MessagesCosts } from './messages.ts';
 import { findPlaces, type Places } from './places.ts';
 import type { PlanCosts } from './plan.ts';
 import { cores, killWorkers, startWorker, type Worker } from './processes.ts';
-import { byCpu, type Findings, headline, judge, report } from './report.ts';
+import { byCpu, eventsPerChunks, type Findings, headline, judge, type LockSteps, report } from './report.ts';
 import type { ResponsesCosts } from './responses.ts';
 import { compareTelemetry } from './telemetry.ts';
 import { compareTenants } from './tenants.ts';
@@ -37,11 +39,14 @@ const { values } = parseArgs({
 const parts = [
   'json',
   'stream',
+  'lock-step',
   'latency',
   'cpu',
   'plan',
   'dialects',
   'responses',
+  'messages',
+  'growth',
   'memory',
   'import',
   'tenants',
@@ -76,6 +81,14 @@ const contests = {
     roundMs: 350,
     enoughMs: 19_000,
     ...warm(2000, 15_000),
+  },
+  lockStep: {
+    kind: 'stream',
+    connections: 32,
+    rounds: rounds(12),
+    roundMs: 350,
+    enoughMs: 12_000,
+    ...warm(1500, 12_000),
   },
   tenants: {
     kind: 'json',
@@ -130,16 +143,18 @@ async function measure(): Promise<Findings> {
   const found: Findings = {};
   const wants = (name: string) => values.only === undefined || values.only === name;
   // First, before our other processes start.
-  if (wants('import')) found.importMs = timeImports(new URL('../dist/index.js', import.meta.url).href, 10);
+  if (wants('import')) found.start = timeStarts(new URL('../dist/index.js', import.meta.url).href, 20);
   if (wants('cpu'))
     found.inProcess = await step('CPU in process', () => measureAlone<InProcess>('measure-in-process.ts'));
   if (wants('plan')) found.plan = await step('plans', () => measureAlone<PlanCosts>('plan.ts'));
   if (wants('dialects')) found.dialects = await step('dialects', () => measureAlone<DialectCosts>('dialects.ts'));
   if (wants('responses')) found.responses = await step('responses', () => measureAlone<ResponsesCosts>('responses.ts'));
+  if (wants('messages')) found.messages = await step('messages', () => measureAlone<MessagesCosts>('messages.ts'));
+  if (wants('growth')) found.growth = await step('growth', () => measureAlone<Growth[]>('growth.ts'));
   const peer = await startWorker('peer.ts', 'peer');
   const started: Worker[] = [peer];
   try {
-    if (wants('json') || wants('stream') || wants('latency')) {
+    if (wants('json') || wants('stream') || wants('lock-step') || wants('latency')) {
       const field = await startServers(peer);
       started.unshift(...Object.values(field.servers));
       if (wants('json')) found.json = await step('JSON', () => compare(field, contests.json));
@@ -148,6 +163,7 @@ async function measure(): Promise<Findings> {
       if (wants('latency'))
         found.latency = await step('latency', () => timeRequests(field, { durationMs: 5000 * effort, perTurn: 100 }));
       if (wants('stream')) found.stream = await step('streams', () => compare(field, contests.stream));
+      if (wants('lock-step')) found.lockStep = await compareLockSteps(field);
     }
     if (wants('workers')) found.workers = await step('workers', () => compareWorkers({ peer }, contests.workers));
     if (wants('telemetry'))
@@ -171,6 +187,16 @@ async function measure(): Promise<Findings> {
   } finally {
     for (const worker of started) await worker.stop();
   }
+  return found;
+}
+
+/** The streams in lock-step, by the events of a chunk. Without the fetch proxy: it says nothing about the gateway. */
+async function compareLockSteps({ peer, servers: { floor, gateway } }: Field): Promise<LockSteps> {
+  const found: LockSteps = {};
+  for (const eventsPerChunk of eventsPerChunks)
+    found[eventsPerChunk] = await step(`streams in lock-step, ${eventsPerChunk} a chunk`, () =>
+      compare({ peer, servers: { floor, gateway } }, { ...contests.lockStep, eventsPerChunk }),
+    );
   return found;
 }
 

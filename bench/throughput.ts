@@ -39,6 +39,8 @@ export interface Rounds {
 
 export interface Contest {
   kind: 'json' | 'stream';
+  /** Streams come in lock-step, in chunks of so many events: see `lock-step.ts`. Absent: as fast as they are taken. */
+  eventsPerChunk?: number;
   connections: number;
   rounds: number;
   roundMs: number;
@@ -60,7 +62,8 @@ export async function compare<Name extends string>(
   const { peer, servers } = field;
   const names = Object.keys(servers) as Name[];
   const results = Object.fromEntries(names.map((name) => [name, noRounds()])) as Record<Name, Rounds>;
-  await peer.ask('mode', contest.kind);
+  const { kind, eventsPerChunk } = contest;
+  await peer.ask('mode', eventsPerChunk === undefined ? kind : { eventsPerChunk });
   for (const name of names)
     results[name].requests += await peer.ask<number>('open', question(servers[name], contest, 0));
   await warmUp(peer, servers, contest, results);

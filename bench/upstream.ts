@@ -1,6 +1,7 @@
 import { createServer, type Socket } from 'node:net';
 import { chatEvents, chatResponse } from './bodies.ts';
 import { listen } from './listen.ts';
+import { markIn, onRead } from './lock-step.ts';
 import { messageReader } from './read-message.ts';
 
 /**
@@ -8,9 +9,11 @@ import { messageReader } from './read-message.ts';
  * sockets, because node:http takes as long to write an event as the floor takes to forward it, and would distort the
  * results.
  */
-type Mode = 'json' | 'stream' | 'idle';
+type Mode = 'json' | 'stream' | 'idle' | { eventsPerChunk: number };
 
 let mode: Mode = 'json';
+/** The chunks of a stream in lock-step. */
+let steps: readonly Buffer[] = [];
 const json = Buffer.from(
   `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${Buffer.byteLength(chatResponse)}\r\n\r\n${chatResponse}`,
 );
@@ -28,26 +31,50 @@ const open = new Map<Socket, number>();
 
 const server = createServer({ noDelay: true }, (socket) => {
   const reader = messageReader('POST ');
+  let mark = '';
   socket.on('data', (chunk) => {
-    if (reader.push(chunk as Buffer)) respond(socket);
+    if (typeof mode === 'object') mark = markIn(chunk as Buffer) ?? mark;
+    if (reader.push(chunk as Buffer)) respond(socket, mark);
   });
   socket.on('close', () => open.delete(socket));
   // The measured server may close its connections at any time.
   socket.on('error', () => socket.destroy());
 });
 
-function respond(socket: Socket): void {
+function respond(socket: Socket, mark: string): void {
   if (mode === 'json') {
     socket.write(json);
     return;
   }
   socket.write(streamStart);
+  if (typeof mode === 'object') {
+    // The gateway holds the first event, which has no token yet, until one comes.
+    socket.write(steps[0] as Buffer);
+    writeStep(socket, mark, 1);
+    return;
+  }
   // An idle stream gets its first token and nothing more.
   if (mode === 'idle') socket.write(streamRest[0] as Buffer);
   else {
     if (open.size === 0) setImmediate(writeTurn);
     open.set(socket, 0);
   }
+}
+
+/** Writes a chunk once the client has read the one before. */
+function writeStep(socket: Socket, mark: string, at: number): void {
+  onRead(mark, () => {
+    if (at < steps.length - 1) writeStep(socket, mark, at + 1);
+    socket.write(steps[at] as Buffer);
+  });
+}
+
+/** The chunks of a stream: one for each event that it has, with that many events. */
+function stepsOf(eventsPerChunk: number): readonly Buffer[] {
+  const tokens = laterEvents.slice(0, -3).map((event) => chunked(event.repeat(eventsPerChunk)));
+  // The finish, the usage and the end come at once, as from a model that is done. The gateway shows them together.
+  const end = laterEvents.slice(-3).map(chunked).join('');
+  return [...tokens, `${end}0\r\n\r\n`].map((step) => Buffer.from(step));
 }
 
 /** Writes one event to each stream. Each event is a separate write, as fast as the sockets accept them. */
@@ -70,5 +97,6 @@ export const upstreamCommands = {
   port: () => listen(server),
   mode(next: Mode): void {
     mode = next;
+    if (typeof next === 'object') steps = stepsOf(next.eventsPerChunk);
   },
 };

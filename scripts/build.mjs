@@ -7,6 +7,7 @@ import { cache, root } from './paths.mjs';
 
 const stampFile = join(cache, 'build.json');
 const makeDeclarations = 'scripts/make-declarations.ts';
+const makeConsolePage = 'scripts/make-console-page.ts';
 const inputs = [
   'src',
   'adapters',
@@ -15,6 +16,8 @@ const inputs = [
   'tsconfig.json',
   'tsup.config.ts',
   makeDeclarations,
+  makeConsolePage,
+  'scripts/console-page.ts',
   'scripts/print-types.ts',
 ];
 
@@ -39,6 +42,7 @@ function build(hash, types) {
   const started = Date.now();
   // The stamp is written only after the build, so that an interrupted build does not count as complete.
   rmSync(stampFile, { force: true });
+  runNode([makeConsolePage]);
   if (types) runNode([makeDeclarations]);
   runNode([join('node_modules', 'tsup', 'dist', 'cli-default.js'), ...(types ? [] : ['--no-dts'])]);
   if (types) checkDeclarations();

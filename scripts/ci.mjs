@@ -4,9 +4,10 @@ import { spawn } from 'node:child_process';
 import process from 'node:process';
 import { addCounts, findCounts, noCounts } from './counts.mjs';
 import { root } from './paths.mjs';
-import { provideServices } from './services.mjs';
+import { provideServices, provideTools } from './services.mjs';
 
 const services = process.env.REQUIRE_SERVICES === '1' ? await provideServices() : { env: {}, stop() {} };
+if (process.env.REQUIRE_SERVICES === '1') provideTools();
 let counts = noCounts;
 for (const command of ['npm test', 'npm run test:long', 'npm run test:matrix']) {
   process.stdout.write(`\n$ ${command}\n`);

@@ -28,11 +28,7 @@ export function inProcessEdit(files: readonly ts.SourceFile[]): { file: ts.Sourc
   if (!file || !type || described.length === 0) throw new Error(`There is no ${typeName} to be written out`);
   const groups = Map.groupBy(described, ({ api }) => api.slice(0, api.indexOf('.')));
   const text = [...groups].map(([group, members]) => {
-    const lines = members.map(
-      ({ api, ...one }) =>
-        `    /** ${sentenceOf(one)} */\n    ${api.slice(group.length + 1)}: FunctionOf<Extract<Callable, { api: '${api}' }>>;`,
-    );
-    return `  /** Operations as functions. */\n  readonly ${group}: {\n${lines.join('\n')}\n  };`;
+    return `  /** Operations as functions. */\n  readonly ${group}: {\n${membersOf(group, members)}\n  };`;
   });
   const edit = {
     start: type.getStart(file),
@@ -40,6 +36,25 @@ export function inProcessEdit(files: readonly ts.SourceFile[]): { file: ts.Sourc
     text: `export type ${typeName} = {\n${text.join('\n')}\n};`,
   };
   return { file, edit };
+}
+
+/** The functions of a group, and those of the groups in it. */
+function membersOf(group: string, members: readonly Described[]): string {
+  const nameOf = ({ api }: Described) => api.slice(group.length + 1);
+  const [inner, own] = [
+    members.filter((one) => nameOf(one).includes('.')),
+    members.filter((one) => !nameOf(one).includes('.')),
+  ];
+  const lines = own.map(
+    ({ api, ...one }) =>
+      `    /** ${sentenceOf(one)} */\n    ${nameOf({ api, ...one })}: FunctionOf<Extract<Callable, { api: '${api}' }>>;`,
+  );
+  const groups = Map.groupBy(inner, (one) => nameOf(one).slice(0, nameOf(one).indexOf('.')));
+  for (const [name, of] of groups)
+    lines.push(
+      `    /** Operations as functions. */\n    readonly ${name}: {\n${membersOf(`${group}.${name}`, of)}\n    };`,
+    );
+  return lines.join('\n');
 }
 
 function sentenceOf({ name, method, path }: Omit<Described, 'api'>): string {
@@ -57,8 +72,8 @@ function functionsIn(file: ts.SourceFile): Described[] {
     if (!place || !ts.isLiteralTypeNode(place) || !ts.isStringLiteral(place.literal)) return [];
     const text = body?.getText(file) ?? '';
     const field = (one: string) => new RegExp(`\\b${one}: '([^']+)'`).exec(text)?.[1] ?? '';
-    return [
-      { api: place.literal.text, name: field('name') || name.text, method: field('method'), path: field('path') },
-    ];
+    // The operation of a task names no method: it is a POST.
+    const method = field('method') || 'POST';
+    return [{ api: place.literal.text, name: field('name') || name.text, method, path: field('path') }];
   });
 }

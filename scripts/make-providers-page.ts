@@ -30,6 +30,12 @@ const quirkTexts: Record<string, (value: unknown) => string | null> = {
   alwaysSearches: (value) => (value === true ? 'searches the web for every response' : null),
   lowDetail: (value) => (value === true ? 'takes images in low detail' : null),
   developerRole: (value) => (value === true ? 'takes the role `developer`' : null),
+  // Their pages tell.
+  embeddings: () => null,
+  images: () => null,
+  rerank: () => null,
+  speech: () => null,
+  transcriptions: () => null,
   minMaxTokens: (value) => `refuses a largest output below ${value} tokens, which is raised to that`,
 };
 
@@ -102,8 +108,9 @@ function needs({ credentialShape, createTransport }: Provider): string {
     .join(', ');
 }
 
-function remarks({ quirks, dataPolicy, isSandbox }: Provider): string {
+function remarks({ quirks, dataPolicy, isSandbox, tasks }: Provider): string {
   const texts: string[] = isSandbox ? ['no model writes its responses'] : [];
+  if (tasks !== undefined) texts.push(`serves ${tasks.join(' and ')} alone`);
   for (const [name, value] of Object.entries(quirks)) {
     const text = Object.hasOwn(quirkTexts, name) ? quirkTexts[name] : null;
     const said = text ? text(value) : code(`${name}: ${JSON.stringify(value)}`);

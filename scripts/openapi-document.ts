@@ -40,7 +40,7 @@ export async function writeDocument(program: ts.Program): Promise<string> {
   const { version } = JSON.parse(readFileSync(`${projectRoot}/package.json`, 'utf8')) as { version: string };
   const paths: Record<string, Record<string, ZodOpenApiOperationObject>> = {};
   for (const operation of described) {
-    const path = operation.path.replaceAll(/:(\w+)\+?/g, '{$1}');
+    const path = operation.path.replaceAll(/:(\w+)\+?/g, '{$1}').replace('[:]', ':');
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation, schemas) };
   }
   const document = createDocument(
@@ -141,7 +141,15 @@ function describe(operation: Operation, schemas: ReadonlyMap<string, z.ZodType>)
     ...(operation.body === null
       ? {}
       : {
-          requestBody: { required: true, content: { 'application/json': { schema: bodyOf(operation, schemas) } } },
+          requestBody: {
+            required: operation.isBodyOptional !== true,
+            content: Object.fromEntries(
+              ['application/json', ...(operation.form === undefined ? [] : ['multipart/form-data'])].map((type) => [
+                type,
+                { schema: bodyOf(operation, schemas) },
+              ]),
+            ),
+          },
         }),
     responses: { [`${status}`]: { description: 'Success', content }, ...failureResponses(operation) },
   };

@@ -237,7 +237,7 @@ function commentOf(member: ts.Symbol, indent: string): string {
 export function docOf(member: ts.Symbol): { text: string; preset: string | null } {
   for (const declaration of member.declarations ?? []) {
     const comment = ts.getJSDocCommentsAndTags(declaration).find(ts.isJSDoc);
-    const preset = ts.isPropertyAssignment(declaration) ? presetOf(declaration.initializer) : null;
+    const preset = ts.isPropertyAssignment(declaration) ? presetOf(madeBy(declaration.initializer)) : null;
     const text = comment === undefined ? '' : bare(comment.getText());
     if (text !== '' || preset !== null) return { text, preset };
   }
@@ -250,6 +250,11 @@ function bare(comment: string): string {
     .map((line) => line.replace(/^\s*\* ?/, '').trimEnd())
     .join('\n')
     .trim();
+}
+
+/** The schema that a field has, or that the function of a late field makes. */
+function madeBy(value: ts.Expression): ts.Expression {
+  return ts.isArrowFunction(value) && !ts.isBlock(value.body) ? value.body : value;
 }
 
 /** Of `….default(60_000)`: the value as JSON. Only what is written out is read. */

@@ -39,9 +39,9 @@ async function billOfMaterials() {
   );
   if (status !== 0) fail(stderr);
   const bill = JSON.parse(stdout);
-  const { bundled } = await import('../tsup.config.ts');
+  const { bundled, bundledInPage } = await import('../tsup.config.ts');
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  const names = new Set([...Object.keys(manifest.dependencies), ...bundled]);
+  const names = new Set([...Object.keys(manifest.dependencies), ...bundled, ...bundledInPage]);
   const own = bill.metadata.component['bom-ref'];
   const byRef = new Map(bill.components.map((component) => [component['bom-ref'], component]));
   const below = new Map(bill.dependencies.map(({ ref, dependsOn = [] }) => [ref, dependsOn]));

@@ -54,6 +54,22 @@ export const services = [
   },
 ];
 
+/** Programs that tests start themselves. Their tests are skipped, with a line, where one cannot be installed. */
+const tools = [
+  { program: 'nginx', debianPackage: 'nginx-light' },
+  { program: 'caddy', debianPackage: 'caddy' },
+];
+
+/** Installs the missing tools, each by itself: not every system has a package of each. */
+export function provideTools() {
+  for (const { program, debianPackage } of tools) {
+    const isThere = () => findProgram([program], `${process.env.PATH ?? ''}${delimiter}/usr/sbin`) !== null;
+    if (isThere()) continue;
+    if (canInstall()) install([debianPackage]);
+    if (!isThere()) process.stdout.write(`There is no ${program}: its tests will be SKIPPED\n`);
+  }
+}
+
 /**
  * Decides what to do so that no test is skipped. A running server is enough for most tests. Tests of faults start and
  * break their own servers, so the programs have to be installed in any case.

@@ -4,6 +4,9 @@ import { currentPage, pagePath } from './interface-differences-page.ts';
 import { documentPath, writeDocument } from './openapi-document.ts';
 import { optionPages, optionRows, writePages } from './option-tables.ts';
 import { projectRoot, sourceProgram } from './source-program.ts';
+import { defaultsModule, defaultsPath } from './write-defaults.ts';
+
+writeFileSync(`${projectRoot}/${defaultsPath}`, defaultsModule());
 
 const program = sourceProgram();
 

@@ -18,22 +18,26 @@ import { siteCheck } from './http/cross-site.ts';
 import { createEdge } from './http/edge.ts';
 import { type HostCaller, namedCaller } from './http/host-caller.ts';
 import { requestOf } from './http/request-of.ts';
-import { createSockets, type SocketUpgrade } from './http/socket/sockets.ts';
+import { lateSockets } from './http/socket/late.ts';
+import type { SocketUpgrade } from './http/socket/sockets.ts';
 import type { AuditDeps } from './operations/audit/write-ahead.ts';
 import { presentationOf } from './operations/compat.ts';
-import { operations } from './operations/index.ts';
 import { type GatewayOptions, OptionsError, resolveOptions } from './options.ts';
-import { createRefusedThoughts } from './pipeline/attempt/bound-thoughts.ts';
+import { createMissingCounts } from './pipeline/attempt/counts/missing-counts.ts';
 import { createHedging } from './pipeline/attempt/patience.ts';
-import { createThoughtFields } from './pipeline/attempt/thought-fields.ts';
+import { createRefusedThoughts } from './pipeline/attempt/thoughts/bound-thoughts.ts';
+import { createThoughtFields } from './pipeline/attempt/thoughts/thought-fields.ts';
 import type { PipelineDeps } from './pipeline/deps.ts';
+import { createKeptSockets } from './pipeline/sockets/kept-sockets.ts';
 import { createOutputEstimates } from './pricing/output-estimates.ts';
 import { builtInProviders, builtInSlugs } from './providers/index.ts';
 import type { Provider } from './providers/provider.ts';
 import { sandboxModels } from './providers/sandbox/index.ts';
 import type { Explanation } from './schema/chat/explanation.ts';
+import { type Audio, createAudio } from './setup/asking/audio.ts';
 import { type ClientOptions, clientOptions } from './setup/asking/client-options.ts';
 import { type Completions, createCompletions } from './setup/asking/completions.ts';
+import { createImagesFunctions, type Images } from './setup/asking/images.ts';
 import { type GatewayLanguageModel, type LanguageModelSettings, languageModel } from './setup/asking/language-model.ts';
 import { auditedHost } from './setup/audited-host.ts';
 import { authentication } from './setup/authentication.ts';
@@ -47,7 +51,8 @@ import { imposing } from './setup/imposed.ts';
 import { createInProcess, type InProcessApi, mergeApi, operator } from './setup/in-process.ts';
 import { keyRingsOf, operatorKeys } from './setup/keys/operator-keys.ts';
 import { configureModels } from './setup/models.ts';
-import { networkOf } from './setup/network.ts';
+import { checkSockets, networkOf } from './setup/network.ts';
+import { lateOperations } from './setup/operations/late.ts';
 import { missingKeys } from './setup/options/missing-keys.ts';
 import { rateDeps } from './setup/options/rate-limits.ts';
 import { trustedOrigins } from './setup/options/trusted-origins.ts';
@@ -56,7 +61,7 @@ import { createReadiness, type Readiness } from './setup/readiness.ts';
 
 import { asScripted, scriptedTransports, withSandbox } from './setup/sandbox.ts';
 import { type GatewayState, stateOf } from './setup/state.ts';
-import { openRecords, openStores } from './setup/stores.ts';
+import { openConversations, openRecords, openResponses, openStores } from './setup/stores.ts';
 import type { Rotation } from './stores/credentials/rotate.ts';
 import { createSticky } from './stores/sticky.ts';
 import { writeLog } from './stores/storage/logger.ts';
@@ -80,7 +85,14 @@ export interface RequestHandler {
 }
 
 /** A gateway as one caller sees it. */
-export interface CallerGateway extends InProcessApi, Completions {
+export interface CallerGateway
+  extends Omit<InProcessApi, 'responses' | 'images'>,
+    Omit<Completions, 'responses'>,
+    Images {
+  /** Speech, transcripts, translations. */
+  readonly audio: Audio;
+  /** Responses: asked for, and kept. */
+  readonly responses: Completions['responses'] & InProcessApi['responses'];
   /** As `gateway.fetch`, in the name of the caller. */
   fetch: Gateway['fetch'];
   /** As `gateway.languageModel`, in the name of the caller. */
@@ -92,7 +104,15 @@ export interface CallerGateway extends InProcessApi, Completions {
 }
 
 /** The functions of `InProcessApi` act for the operator: in every workspace, with every permission. */
-export interface Gateway extends RequestHandler, Completions, Omit<InProcessApi, 'apiKeys' | 'credentials'> {
+export interface Gateway
+  extends RequestHandler,
+    Omit<Completions, 'responses'>,
+    Images,
+    Omit<InProcessApi, 'apiKeys' | 'credentials' | 'responses' | 'images'> {
+  /** Speech, transcripts, translations. */
+  readonly audio: Audio;
+  /** Responses: asked for, and kept. */
+  readonly responses: CallerGateway['responses'];
   /**
    * As `handle`. Takes what `fetch` takes, so that it can be handed to a client as its `fetch`, and like it rejects
    * with the reason of the signal, and breaks the body with it, once that is aborted. Bound.
@@ -151,7 +171,10 @@ export interface Gateway extends RequestHandler, Completions, Omit<InProcessApi,
    * @throws GatewayError as the request itself would be refused, where no route could be planned for it
    */
   explain: Explain;
-  /** Tells whether requests can be served now, for a probe: asks the store, within `storeTimeoutMs`. Never rejects. Bound. */
+  /**
+   * Tells whether requests can be served now, for a probe: asks the store, within `storeTimeoutMs`. Also loads the parts of
+   * the package that otherwise the first request that needs them waits for. Never rejects. Bound.
+   */
   ready(): Promise<Readiness>;
   /** Counts what this instance has open now, for metrics. Asks no store. Bound. */
   state(): GatewayState;
@@ -182,6 +205,12 @@ export function createGateway(options: GatewayOptions): Gateway {
   );
   const knownSlugs = builtInSlugs();
   const network = asOptions(() => networkOf(resolved, environment()));
+  asOptions(() =>
+    checkSockets(
+      [...configured.values()].map(({ provider }) => provider),
+      resolved,
+    ),
+  );
   const inProcess = new Map<string, Transport>();
   for (const { provider, isConfigured } of configured.values()) {
     if (isConfigured && provider.createTransport)
@@ -219,6 +248,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   const stores = asOptions(() => openStores({ ...resolved, clock, random, ids, randomBytes, readKey, takesByok }));
   const instance = instanceNames(randomBytes);
   const records = openRecords(stores, resolved, clock, instance);
+  const responses = openResponses(stores, resolved, clock);
+  const conversations = openConversations(stores, resolved, clock);
   const health = createHealth({
     clock,
     cooldown: resolved.health,
@@ -240,6 +271,13 @@ export function createGateway(options: GatewayOptions): Gateway {
     headerBytes: limits.upstreamHeaderBytes,
     logger: logger ?? null,
   });
+  const keptSockets = createKeptSockets({
+    clock,
+    settings: resolved.webSockets.upstream,
+    frameBytes: limits.upstreamEventBytes,
+    reportRefused: (provider, reason) =>
+      writeLog(logger, 'warn', { provider, reason }, 'The provider opens no WebSocket: its responses come by HTTP'),
+  });
   const pipeline: PipelineDeps = {
     clock,
     random,
@@ -248,7 +286,9 @@ export function createGateway(options: GatewayOptions): Gateway {
     health,
     sticky: createSticky({ clock, ...resolved.sticky }),
     refusedThoughts: createRefusedThoughts(clock, resolved.thoughtBindings),
+    missingCounts: createMissingCounts(clock),
     thoughtFields: createThoughtFields(),
+    countsAtProviders: resolved.tokenCounts.atProviders,
     hedging: resolved.hedge.enabled ? createHedging(health, resolved.hedge) : null,
     difficulty: resolved.difficulty,
     routers: resolved.routers,
@@ -283,6 +323,7 @@ export function createGateway(options: GatewayOptions): Gateway {
       tell(() => logger?.error({ error: causeOf(error), ...error.metadata }, 'unexpected error')),
     exchanges: openExchanges(),
     transportOf,
+    sockets: keptSockets,
     limits: {
       bodyBytes: limits.upstreamBodyBytes,
       streamBytes: limits.upstreamStreamBytes,
@@ -319,13 +360,18 @@ export function createGateway(options: GatewayOptions): Gateway {
     auditFailed: (error: unknown, id: string) =>
       writeLog(logger, 'warn', { error, id }, 'An entry of the audit log stays incomplete'),
   } satisfies AuditDeps;
-  const ofInterface = operations({
+  const { operations: ofInterface, load: loadOperations } = lateOperations({
     ids,
     brand,
     bounds: limits,
     presentation: presentationOf(resolved.compat),
     ...stores,
     records,
+    responses,
+    conversations,
+    notKept: (error, id) => writeLog(logger, 'warn', { error, id }, 'A response could not be kept'),
+    notAdded: (error, id, conversation) =>
+      writeLog(logger, 'warn', { error, id, conversation }, 'A response could not be added to its conversation'),
     noteSwitches: switchNotes(resolved),
     byokProviders: new Map([...configured].filter(([, { provider }]) => provider.isSandbox !== true)),
     pipeline,
@@ -347,17 +393,20 @@ export function createGateway(options: GatewayOptions): Gateway {
     logger: logger ?? null,
     record: recorderOf(resolved.onOperation, logger && operationLog(logger)),
   });
-  const sockets = createSockets({
+  const sockets = lateSockets({
     admit: edge.admit,
-    handle: edge.handle,
+    handle: edge.handleOver,
+    ended: keptSockets.end,
     brand,
     isWhole: presentationOf(resolved.compat).wholeResponses,
     settings: resolved.webSockets,
     limits: requestLimits,
     clock,
     ids,
+    keepsResponses: responses !== null,
   });
   const readiness = createReadiness(stores, catalog);
+  const loadRest = () => Promise.all([loadOperations(), sockets.load()]);
   const fetchBy =
     (handle: (request: Request) => Promise<Response>): Gateway['fetch'] =>
     async (input, init) => {
@@ -371,14 +420,26 @@ export function createGateway(options: GatewayOptions): Gateway {
   const apiFor = createInProcess(ofInterface, edge.call);
   const { explain, explainAs } = createExplainer(ofInterface, edge.call);
   const { completions, askChat } = createCompletions(ofInterface, edge.ask, brand);
-  const membersOf = (caller: Caller) => {
+  const imagesOf = createImagesFunctions(ofInterface, edge.ask);
+  const membersOf = (caller: Caller, ofCaller: InProcessApi) => {
     const fetch = fetchBy((request) => edge.handleAs(caller, request));
-    return {
-      ...completions(caller),
+    const { chat, completions: texts, responses: asking } = completions(caller);
+    const responses = lazily(() => ({ ...ofCaller.responses, ...asking }));
+    const audio = lazily(() => createAudio(ofInterface, edge.ask, caller));
+    return mergeApi(ofCaller, {
+      chat,
+      completions: texts,
+      get responses() {
+        return responses();
+      },
+      get audio() {
+        return audio();
+      },
+      images: imagesOf(caller),
       clientOptions: () => clientOptions(resolved.basePath, fetch),
       languageModel: (slug: string, settings?: LanguageModelSettings) =>
         languageModel(askChat(caller), brand, slug, settings),
-    };
+    });
   };
   const api = apiFor(operator);
   const { rotateCredentials, hostApiKeys } = stores;
@@ -386,15 +447,13 @@ export function createGateway(options: GatewayOptions): Gateway {
   const apiKeys = lazily(() => withHostApiKeys(api.apiKeys, own.apiKeys));
   const credentials = lazily(() => ({ ...api.credentials, rotate: own.rotateCredentials }));
   checks?.start();
-  return mergeApi(api, {
-    ...membersOf(operator),
+  return mergeApi(membersOf(operator, api), {
     fetch: fetchBy((request) => edge.handle(request)),
     as(given: HostCaller) {
       const caller = namedCaller(given, '');
-      return mergeApi(apiFor(caller), {
+      return mergeApi(membersOf(caller, apiFor(caller)), {
         fetch: fetchBy((request) => edge.handleAs(caller, request)),
         explain: (body: unknown) => explainAs(body, caller),
-        ...membersOf(caller),
       });
     },
     handle: edge.handle,
@@ -408,7 +467,11 @@ export function createGateway(options: GatewayOptions): Gateway {
     },
     catalog: { refresh: catalog.refresh },
     explain,
-    ready: readiness.look,
+    async ready() {
+      // A failure shows in the request that needs what is missing.
+      const [found] = await Promise.all([readiness.look(), loadRest().catch(() => undefined)]);
+      return found;
+    },
     state: stateOf(edge, stores.spending, health, records, checks, clock),
     async flush() {
       // The end of a response is read before the gateway has noted it.
@@ -422,6 +485,8 @@ export function createGateway(options: GatewayOptions): Gateway {
       catalog.close();
       sockets.close();
       edge.close();
+      responses?.close();
+      conversations?.close();
       await Promise.all([health.close(), records?.close()]);
       await stores.close();
       if (network.isMade() && !resolved.transport) await network().close?.();

@@ -1,4 +1,5 @@
 export { type ErrorKind, GatewayError, isGatewayError } from './base/errors.ts';
+export { isUploadedFile, type UploadedFile } from './base/http/uploaded-file.ts';
 export type { Ask, Revised, Revision } from './call/ask.ts';
 export type { Caller, Permission } from './call/call.ts';
 export {
@@ -30,6 +31,7 @@ export type {
 } from './call/hooks.ts';
 export type { Native, NativeObject, WireFormat } from './call/native.ts';
 export type { OperationReply, ReplyStream } from './call/reply.ts';
+export type { FollowedWork } from './call/trace.ts';
 export { CatalogError } from './catalog/document.ts';
 export { type CallerGateway, createGateway, type Gateway, type RequestHandler } from './gateway.ts';
 export type { BuiltinPattern } from './guardrails/builtin/index.ts';
@@ -40,7 +42,7 @@ export type { HandleContext } from './http/context.ts';
 export type { FindHostCaller, HostCaller } from './http/host-caller.ts';
 export type { SocketPeer, SocketSession } from './http/socket/session.ts';
 export type { SocketUpgrade } from './http/socket/sockets.ts';
-export { defineOperation, type Operation, type OperationInput } from './operations/operation.ts';
+export { defineOperation, type FormFields, type Operation, type OperationInput } from './operations/operation.ts';
 export { type ApiKeyOptions, type GatewayOptions, OptionsError } from './options.ts';
 export { type ContextCompressionOptions, contextCompression } from './plugins/context-compression/index.ts';
 export { type FileParserOptions, fileParser } from './plugins/file-parser/index.ts';
@@ -78,6 +80,8 @@ export type { ChatRequest, ChatResult, Usage } from './schema/chat/chat.ts';
 export type { ChatChunk } from './schema/chat/chunk.ts';
 export type { ErrorBody, ServiceMetadata } from './schema/chat/envelope.ts';
 export type { Explanation } from './schema/chat/explanation.ts';
+export type { TextCompletionRequest } from './schema/completions/request.ts';
+export type { TextCompletionChunk, TextCompletionResult } from './schema/completions/result.ts';
 export type { AuditEntry, AuditedType } from './schema/records/audit.ts';
 export type { ResponsesEvent } from './schema/responses/events.ts';
 export type { ResponsesRequest } from './schema/responses/responses.ts';
@@ -86,8 +90,17 @@ export type { BudgetEvent } from './schema/settings/budget-events.ts';
 export type { HealthCheckOptions } from './schema/settings/health-check.ts';
 export type { NewApiKey, StoredApiKey } from './schema/tenants/api-key.ts';
 export { defineServerTool, type ServerTool, type ServerToolContext } from './server-tools/server-tool.ts';
+export type {
+  Audio,
+  CreateTranscription,
+  CreateTranslation,
+  TranscriptionBody,
+  TranslationBody,
+} from './setup/asking/audio.ts';
 export type { ClientOptions } from './setup/asking/client-options.ts';
 export type { CompletionOptions, Completions, CreateCompletion } from './setup/asking/completions.ts';
+export type { FileSource } from './setup/asking/files.ts';
+export type { ImageEdit, Images } from './setup/asking/images.ts';
 export type { GatewayLanguageModel, LanguageModelSettings } from './setup/asking/language-model.ts';
 export type { CompletionStream } from './setup/asking/stream.ts';
 export type { Explain, ExplainFor } from './setup/explainer.ts';
@@ -126,7 +139,6 @@ export type {
   CallContent,
   CallFollower,
   FollowedAttempt,
-  FollowedWork,
   Recorder,
 } from './telemetry/follow.ts';
 export { idleSwitches, type PartSwitch, type SwitchSettings } from './telemetry/idle-switches.ts';

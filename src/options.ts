@@ -18,6 +18,7 @@ import { expectation } from './schema/chat/expectations.ts';
 import { thoughtBindingSettingsSchema } from './schema/chat/thought-bindings.ts';
 import { validationIssues } from './schema/chat/validate.ts';
 import { func } from './schema/functions.ts';
+import { type LateFields, madeFields, partFor } from './schema/late-fields.ts';
 import { type AuditEntry, auditSettingsSchema } from './schema/records/audit.ts';
 import { budgetEventSettingsSchema } from './schema/settings/budget-events.ts';
 import { masterSecretsSchema } from './schema/settings/master-secrets.ts';
@@ -40,14 +41,16 @@ import {
   retrySettingsSchema,
   stickySettingsSchema,
   streamSettingsSchema,
+  tokenCountSettingsSchema,
 } from './schema/settings/settings.ts';
 import { timeoutSettingsSchema } from './schema/settings/timeouts.ts';
 import { webSocketSettingsSchema } from './schema/settings/web-sockets.ts';
 import { permissionSchema } from './schema/tenants/api-key.ts';
 import { allowedModelPatterns, keyTags } from './schema/tenants/key-scope.ts';
 import { type ServerTool, serverToolIssues } from './server-tools/server-tool.ts';
-import { catalogOptions, modelAlias, modelOptions, modelTarget } from './setup/options/model.ts';
-import { providersOptions } from './setup/options/provider.ts';
+import { optionDefaults } from './setup/options/defaults.ts';
+import { catalogOptions, modelAlias, modelOptions, modelsPart, modelTarget } from './setup/options/model.ts';
+import { providersOptions, providersPart } from './setup/options/provider.ts';
 import { sandboxSettings } from './setup/sandbox.ts';
 import type { StoreOption } from './setup/stores.ts';
 import type { Ledger } from './stores/ledger/ledger.ts';
@@ -116,227 +119,246 @@ export const apiKeyOptions = lazily(() =>
 
 const sectionDefault = <T extends z.ZodType>(schema: T) => schema.prefault({} as z.input<T>);
 
+/** The options, each with its check. */
+const optionFields = {
+  /** By slug: a built-in provider, your own server, or a provider made by `defineProvider`. */
+  providers: () => providersOptions().default({}),
+  /**
+   * Your models, with the endpoints that serve them; docs/catalogue.md lists the other sources of models.
+   */
+  models: () => z.array(modelOptions()).default([]),
+  /**
+   * Further names that requests may use, each with the slug that it stands for: `{ 'gpt-4o': 'openai/gpt-4o' }`;
+   * see docs/routing.md#other-names-of-a-model.
+   */
+  aliases: () => z.record(modelAlias(), modelTarget()).default({}),
+  /** Sources of further models and their prices. */
+  catalog: () => sectionDefault(catalogOptions()),
+  /** Keys that callers authenticate with. */
+  apiKeys: () => z.array(apiKeyOptions()).optional(),
+  /**
+   * `(request) => caller`, or null: your own users; may be asynchronous. It is asked about requests without a
+   * known key. `'host'`: only your app names its users, request by request. Your own users
+   * (docs/options.md#your-own-users).
+   */
+  authenticate: () =>
+    z
+      .union([
+        z.literal('host'),
+        func<(request: Request) => HostCaller | null | Promise<HostCaller | null>>('(request) => caller or null'),
+      ])
+      .optional(),
+  /**
+   * The store of workspaces, budgets, credentials and keys; see docs/storage.md.
+   * @default in memory
+   */
+  store: () => objectWith<StoreOption>(['get', 'set', 'delete'], 'a Keyv or a Keyv adapter').optional(),
+  /**
+   * Holds and books money, for a store that has no atomic operations.
+   * @default the store's
+   */
+  ledger: () =>
+    objectWith<Ledger>(
+      ['hold', 'settle', 'release', 'renew', 'expire', 'add', 'read', 'forget'],
+      'a ledger',
+    ).optional(),
+  /** Settings of the holds of budgets. */
+  budgets: () => sectionDefault(budgetSettingsSchema()),
+  /** Encrypts BYOK credentials (none without it: 503), and prompts and responses that are kept. */
+  secrets: () => masterSecretsSchema().optional(),
+  /** Encrypts them with a key service (KMS) instead; wins over `secrets`. */
+  sealer: () => objectWith<Sealer>(['seal', 'open'], 'a sealer with seal and open').optional(),
+  /** Demands on the safety of a Redis. */
+  redis: () => sectionDefault(redisSettingsSchema()),
+  /** The longest time of a store call; then the request fails with 503. */
+  storeTimeoutMs: () => milliseconds().default(250),
+  /** The time for which data from the store is cached: a key that another instance has revoked works for so long. */
+  storeCacheMs: () => z.int().min(0).default(5_000),
+  /** The model of requests that name none; without it such a request is a 400. */
+  defaultModel: () => z.string().min(1).optional(),
+  /**
+   * Names the headers `X-{Brand}-Metadata` and `X-{Brand}-Timeout-Ms`, the field `{brand}_metadata` and the
+   * comment `: {BRAND} PROCESSING`; up to 31 lower-case letters and digits.
+   * @default that of `compat`, else `"service"`
+   */
+  brand: () =>
+    z
+      .string()
+      .regex(/^[a-z][a-z0-9]{0,30}$/, expectation('expected up to 31 lower-case letters and digits'))
+      .optional(),
+  /** The service whose wire format to follow where it differs from the interface; see docs/listings.md#compat. */
+  compat: () => z.enum(compatNames).optional(),
+  /** The path under which requests arrive, unless an adapter sets another. */
+  basePath: () =>
+    z
+      .string()
+      .regex(/^(?:\/[^\s?#/]+)*$/, expectation('expected a path such as /v1'))
+      .default('/v1'),
+  /**
+   * The web pages of other sites that may use the gateway, where your server has no rules for that; see
+   * docs/options-requests.md#cors and docs/hosts.md#web-pages-of-other-sites.
+   */
+  cors: () => corsSettingsSchema().optional(),
+  /**
+   * Web sites, beside those of `cors`, whose pages may act for your own users: their origins, a function of an
+   * origin, or `*` for all, where your app itself guards against forged requests; see
+   * docs/hosts.md#forged-requests.
+   */
+  trustedOrigins: () => originsSchema(true).default([]),
+  /** Shown in routing metadata. */
+  region: () => z.string().min(1).nullable().default(null),
+  /** Maximum sizes. */
+  limits: () => sectionDefault(limitSettingsSchema()),
+  /** Requests and tokens per minute, and requests in flight; see [rate limits](rate-limits.md). */
+  rateLimits: () => sectionDefault(rateLimitSettingsSchema()),
+  /**
+   * Limits behind which requests are refused because the process has too much to do; see [rate
+   * limits](rate-limits.md#overload).
+   */
+  overload: () => sectionDefault(overloadSettingsSchema()),
+  /** Maximum durations. */
+  timeouts: () => sectionDefault(timeoutSettingsSchema()),
+  /** Retries of a provider's failures: how many, and after which time. */
+  retry: () => sectionDefault(retrySettingsSchema()),
+  /** The end of a broken stream, as clients see it. */
+  streams: () => sectionDefault(streamSettingsSchema()),
+  /** Connections of clients that speak Responses over a WebSocket; see docs/websockets.md. */
+  webSockets: () => sectionDefault(webSocketSettingsSchema()),
+  /** Comments in silent streams. */
+  keepAlive: () => sectionDefault(keepAliveSettingsSchema()),
+  /** Failures after which an endpoint goes into cooldown; see docs/routing.md#health. */
+  health: () => sectionDefault(cooldownSettingsSchema()),
+  /** A second attempt beside a stream whose first token is late; see docs/routing.md#hedging. */
+  hedge: () => sectionDefault(hedgeSettingsSchema()),
+  /** Defaults of routers, where a request does not say; see docs/routing.md#routers-and-aliases. */
+  routers: () => sectionDefault(routerSettingsSchema()),
+  /** The time for which a conversation keeps its endpoint; see docs/routing.md#conversations. */
+  sticky: () => sectionDefault(stickySettingsSchema()),
+  /** Thoughts that a provider binds to their conversation; see docs/dialects/anthropic-messages.md. */
+  thoughtBindings: () => sectionDefault(thoughtBindingSettingsSchema()),
+  /** Counts of the tokens of a request; see docs/messages.md#counts-of-tokens. */
+  tokenCounts: () => sectionDefault(tokenCountSettingsSchema()),
+  /** The log of changes that management operations made; see docs/audit.md. */
+  audit: () => sectionDefault(auditSettingsSchema()),
+  /** `info`, `warn` and `error`, each `(fields, message)`, as in pino: one line per request, and unexpected errors. */
+  logger: () => objectWith<Logger>(['info', 'warn', 'error'], 'a logger with info, warn and error').optional(),
+  /** Your plugins, made by `definePlugin`; see docs/plugins.md. */
+  plugins: () => z.array(definedBy<Plugin>(pluginIssues)).default([]),
+  /**
+   * `(request) => number`, from 0, easy, to 1, hard, or a promise of it: your own scorer for `service/auto`; see
+   * docs/routing.md#routers-and-aliases.
+   * @default the gateway's own
+   */
+  difficulty: () => func<(request: ChatRequest) => number | Promise<number>>('(request) => number').optional(),
+  /**
+   * Your guardrails, made by `textGuardrail` or `defineGuardrail`: they act whether a request asks for them or not;
+   * see docs/guardrails.md.
+   */
+  guardrails: () => z.array(definedBy<Guardrail>(guardrailIssues)).default([]),
+  /** Rules for fetching URLs that requests and models name; see docs/fetching.md. */
+  fetching: () => sectionDefault(fetchingSettingsSchema()),
+  /**
+   * `(url, { maxBytes, mediaTypes, isAllowed, signal }) => Promise<FetchedFile>`: fetches these URLs instead. It
+   * must refuse addresses that callers must not reach.
+   * @default the gateway's own, on Node
+   */
+  fetchUrl: () => func<FetchUrl>('(url, options) => promise of a file').optional(),
+  /**
+   * The search engines, such as `exaSearch({ apiKey })`, for the plugin `web` and the tool `service:web_search`; the
+   * first is used where a request names none. See docs/plugins/web.md.
+   */
+  searchEngines: () =>
+    z.array(objectWith<SearchEngine>(['search', 'priceOf'], 'a search engine: name, priceOf and search')).default([]),
+  /** Your server tools, made by `defineServerTool`; see docs/server-tools.md. */
+  serverTools: () => z.array(definedBy<ServerTool>(serverToolIssues)).default([]),
+  /**
+   * Your operations, made by `defineOperation`, served beside those of the interface; see
+   * docs/plugins.md#operations-of-your-own.
+   */
+  operations: () => z.array(definedBy<Operation>(operationIssues)).default([]),
+  /** Scripted answers for your own tests; see docs/sandbox.md#scripted-answers. */
+  sandbox: () => sandboxSettings().optional(),
+  /** Records of requests in the store; see docs/records.md. */
+  records: () => sectionDefault(recordSettingsSchema()),
+  /** `(record) => void`, called for every client call that ran, when it has ended; see docs/record-fields.md#fields-of-records. */
+  onRecord: () => func<Recorder>('(record) => void').optional(),
+  /** `(record) => void`, called for refused requests and for other operations; see docs/record-fields.md#fields-of-records. */
+  onOperation: () => func<OperationRecorder>('(record) => void').optional(),
+  /** `(entry) => void`, called for every change that a management operation made; see docs/audit.md. */
+  onAudit: () => func<(entry: AuditEntry) => void>('(entry) => void').optional(),
+  /** Receivers of the news how much of budgets is spent; see docs/budget-events.md. */
+  budgetEvents: () => sectionDefault(budgetEventSettingsSchema()),
+  /**
+   * The network, with the interface of the web's `fetch`.
+   * @default undici on Node, else the global `fetch`
+   */
+  fetch: () => func<typeof fetch>('fetch').optional(),
+  /**
+   * The proxy through which providers are called: an http or https URL, or `{ url, noProxy }`. `"environment"`: the
+   * one that `HTTPS_PROXY` and `HTTP_PROXY` name, but for the hosts in `NO_PROXY`. false: none. On Node only, and not
+   * beside `fetch` or `transport`; see docs/hosts.md#behind-a-proxy.
+   * @default `"environment"`
+   */
+  proxy: () => proxySchema().optional(),
+  /** The network, with our interface; wins over `fetch`. */
+  transport: () => objectWith<Transport>(['send'], 'a transport with send').optional(),
+  /**
+   * Time, for exact tests.
+   * @default the system's
+   */
+  clock: () => objectWith<GivenClock>(['now', 'after'], 'a clock with now and after').optional(),
+  /**
+   * `() => number` in [0, 1), for exact tests.
+   * @default `Math.random`
+   */
+  random: () => func<() => number>('() => number in [0, 1)').optional(),
+  /**
+   * `{ uuid() }`, for exact tests.
+   * @default `crypto.randomUUID`
+   */
+  ids: () => objectWith<Ids>(['uuid'], 'ids with uuid').optional(),
+  /**
+   * `(size) => Uint8Array`, the random bytes for new keys.
+   * @default `crypto.getRandomValues`
+   */
+  randomBytes: () => func<(size: number) => Uint8Array>('(size) => Uint8Array').optional(),
+} satisfies LateFields;
+
 /** The check of all options; their documentation is made from it too. */
 export const optionsSchema = lazily(() =>
-  z
-    .strictObject({
-      /** By slug: a built-in provider, your own server, or a provider made by `defineProvider`. */
-      providers: providersOptions().default({}),
-      /**
-       * Your models, with the endpoints that serve them; docs/catalogue.md lists the other sources of models.
-       */
-      models: z.array(modelOptions()).default([]),
-      /**
-       * Further names that requests may use, each with the slug that it stands for: `{ 'gpt-4o': 'openai/gpt-4o' }`;
-       * see docs/routing.md#other-names-of-a-model.
-       */
-      aliases: z.record(modelAlias(), modelTarget()).default({}),
-      /** Sources of further models and their prices. */
-      catalog: sectionDefault(catalogOptions()),
-      /** Keys that callers authenticate with. */
-      apiKeys: z.array(apiKeyOptions()).optional(),
-      /**
-       * `(request) => caller`, or null: your own users; may be asynchronous. It is asked about requests without a
-       * known key. `'host'`: only your app names its users, request by request. Your own users
-       * (docs/options.md#your-own-users).
-       */
-      authenticate: z
-        .union([
-          z.literal('host'),
-          func<(request: Request) => HostCaller | null | Promise<HostCaller | null>>('(request) => caller or null'),
-        ])
-        .optional(),
-      /**
-       * The store of workspaces, budgets, credentials and keys; see docs/storage.md.
-       * @default in memory
-       */
-      store: objectWith<StoreOption>(['get', 'set', 'delete'], 'a Keyv or a Keyv adapter').optional(),
-      /**
-       * Holds and books money, for a store that has no atomic operations.
-       * @default the store's
-       */
-      ledger: objectWith<Ledger>(
-        ['hold', 'settle', 'release', 'renew', 'expire', 'add', 'read', 'forget'],
-        'a ledger',
-      ).optional(),
-      /** Settings of the holds of budgets. */
-      budgets: sectionDefault(budgetSettingsSchema()),
-      /** Encrypts BYOK credentials (none without it: 503), and prompts and responses that are kept. */
-      secrets: masterSecretsSchema().optional(),
-      /** Encrypts them with a key service (KMS) instead; wins over `secrets`. */
-      sealer: objectWith<Sealer>(['seal', 'open'], 'a sealer with seal and open').optional(),
-      /** Demands on the safety of a Redis. */
-      redis: sectionDefault(redisSettingsSchema()),
-      /** The longest time of a store call; then the request fails with 503. */
-      storeTimeoutMs: milliseconds().default(250),
-      /** The time for which data from the store is cached: a key that another instance has revoked works for so long. */
-      storeCacheMs: z.int().min(0).default(5_000),
-      /** The model of requests that name none; without it such a request is a 400. */
-      defaultModel: z.string().min(1).optional(),
-      /**
-       * Names the headers `X-{Brand}-Metadata` and `X-{Brand}-Timeout-Ms`, the field `{brand}_metadata` and the
-       * comment `: {BRAND} PROCESSING`; up to 31 lower-case letters and digits.
-       * @default that of `compat`, else `"service"`
-       */
-      brand: z
-        .string()
-        .regex(/^[a-z][a-z0-9]{0,30}$/, expectation('expected up to 31 lower-case letters and digits'))
-        .optional(),
-      /** The service whose wire format to follow where it differs from the interface; see docs/listings.md#compat. */
-      compat: z.enum(compatNames).optional(),
-      /** The path under which requests arrive, unless an adapter sets another. */
-      basePath: z
-        .string()
-        .regex(/^(?:\/[^\s?#/]+)*$/, expectation('expected a path such as /v1'))
-        .default('/v1'),
-      /**
-       * The web pages of other sites that may use the gateway, where your server has no rules for that; see
-       * docs/options-requests.md#cors and docs/hosts.md#web-pages-of-other-sites.
-       */
-      cors: corsSettingsSchema().optional(),
-      /**
-       * Web sites, beside those of `cors`, whose pages may act for your own users: their origins, a function of an
-       * origin, or `*` for all, where your app itself guards against forged requests; see
-       * docs/hosts.md#forged-requests.
-       */
-      trustedOrigins: originsSchema(true).default([]),
-      /** Shown in routing metadata. */
-      region: z.string().min(1).nullable().default(null),
-      /** Maximum sizes. */
-      limits: sectionDefault(limitSettingsSchema()),
-      /** Requests and tokens per minute, and requests in flight; see [rate limits](rate-limits.md). */
-      rateLimits: sectionDefault(rateLimitSettingsSchema()),
-      /**
-       * Limits behind which requests are refused because the process has too much to do; see [rate
-       * limits](rate-limits.md#overload).
-       */
-      overload: sectionDefault(overloadSettingsSchema()),
-      /** Maximum durations. */
-      timeouts: sectionDefault(timeoutSettingsSchema()),
-      /** Retries of a provider's failures: how many, and after which time. */
-      retry: sectionDefault(retrySettingsSchema()),
-      /** The end of a broken stream, as clients see it. */
-      streams: sectionDefault(streamSettingsSchema()),
-      /** Connections of clients that speak Responses over a WebSocket; see docs/websockets.md. */
-      webSockets: sectionDefault(webSocketSettingsSchema()),
-      /** Comments in silent streams. */
-      keepAlive: sectionDefault(keepAliveSettingsSchema()),
-      /** Failures after which an endpoint goes into cooldown; see docs/routing.md#health. */
-      health: sectionDefault(cooldownSettingsSchema()),
-      /** A second attempt beside a stream whose first token is late; see docs/routing.md#hedging. */
-      hedge: sectionDefault(hedgeSettingsSchema()),
-      /** Defaults of routers, where a request does not say; see docs/routing.md#routers-and-aliases. */
-      routers: sectionDefault(routerSettingsSchema()),
-      /** The time for which a conversation keeps its endpoint; see docs/routing.md#conversations. */
-      sticky: sectionDefault(stickySettingsSchema()),
-      /** Thoughts that a provider binds to their conversation; see docs/dialects/anthropic-messages.md. */
-      thoughtBindings: sectionDefault(thoughtBindingSettingsSchema()),
-      /** The log of changes that management operations made; see docs/audit.md. */
-      audit: sectionDefault(auditSettingsSchema()),
-      /** `info`, `warn` and `error`, each `(fields, message)`, as in pino: one line per request, and unexpected errors. */
-      logger: objectWith<Logger>(['info', 'warn', 'error'], 'a logger with info, warn and error').optional(),
-      /** Your plugins, made by `definePlugin`; see docs/plugins.md. */
-      plugins: z.array(definedBy<Plugin>(pluginIssues)).default([]),
-      /**
-       * `(request) => number`, from 0, easy, to 1, hard, or a promise of it: your own scorer for `service/auto`; see
-       * docs/routing.md#routers-and-aliases.
-       * @default the gateway's own
-       */
-      difficulty: func<(request: ChatRequest) => number | Promise<number>>('(request) => number').optional(),
-      /**
-       * Your guardrails, made by `textGuardrail` or `defineGuardrail`: they act whether a request asks for them or not;
-       * see docs/guardrails.md.
-       */
-      guardrails: z.array(definedBy<Guardrail>(guardrailIssues)).default([]),
-      /** Rules for fetching URLs that requests and models name; see docs/fetching.md. */
-      fetching: sectionDefault(fetchingSettingsSchema()),
-      /**
-       * `(url, { maxBytes, mediaTypes, isAllowed, signal }) => Promise<FetchedFile>`: fetches these URLs instead. It
-       * must refuse addresses that callers must not reach.
-       * @default the gateway's own, on Node
-       */
-      fetchUrl: func<FetchUrl>('(url, options) => promise of a file').optional(),
-      /**
-       * The search engines, such as `exaSearch({ apiKey })`, for the plugin `web` and the tool `service:web_search`; the
-       * first is used where a request names none. See docs/plugins/web.md.
-       */
-      searchEngines: z
-        .array(objectWith<SearchEngine>(['search', 'priceOf'], 'a search engine: name, priceOf and search'))
-        .default([]),
-      /** Your server tools, made by `defineServerTool`; see docs/server-tools.md. */
-      serverTools: z.array(definedBy<ServerTool>(serverToolIssues)).default([]),
-      /**
-       * Your operations, made by `defineOperation`, served beside those of the interface; see
-       * docs/plugins.md#operations-of-your-own.
-       */
-      operations: z.array(definedBy<Operation>(operationIssues)).default([]),
-      /** Scripted answers for your own tests; see docs/sandbox.md#scripted-answers. */
-      sandbox: sandboxSettings().optional(),
-      /** Records of requests in the store; see docs/records.md. */
-      records: sectionDefault(recordSettingsSchema()),
-      /** `(record) => void`, called for every client call that ran, when it has ended; see docs/record-fields.md#fields-of-records. */
-      onRecord: func<Recorder>('(record) => void').optional(),
-      /** `(record) => void`, called for refused requests and for other operations; see docs/record-fields.md#fields-of-records. */
-      onOperation: func<OperationRecorder>('(record) => void').optional(),
-      /** `(entry) => void`, called for every change that a management operation made; see docs/audit.md. */
-      onAudit: func<(entry: AuditEntry) => void>('(entry) => void').optional(),
-      /** Receivers of the news how much of budgets is spent; see docs/budget-events.md. */
-      budgetEvents: sectionDefault(budgetEventSettingsSchema()),
-      /**
-       * The network, with the interface of the web's `fetch`.
-       * @default undici on Node, else the global `fetch`
-       */
-      fetch: func<typeof fetch>('fetch').optional(),
-      /**
-       * The proxy through which providers are called: an http or https URL, or `{ url, noProxy }`. `"environment"`: the
-       * one that `HTTPS_PROXY` and `HTTP_PROXY` name, but for the hosts in `NO_PROXY`. false: none. On Node only, and not
-       * beside `fetch` or `transport`; see docs/hosts.md#behind-a-proxy.
-       * @default `"environment"`
-       */
-      proxy: proxySchema().optional(),
-      /** The network, with our interface; wins over `fetch`. */
-      transport: objectWith<Transport>(['send'], 'a transport with send').optional(),
-      /**
-       * Time, for exact tests.
-       * @default the system's
-       */
-      clock: objectWith<GivenClock>(['now', 'after'], 'a clock with now and after').optional(),
-      /**
-       * `() => number` in [0, 1), for exact tests.
-       * @default `Math.random`
-       */
-      random: func<() => number>('() => number in [0, 1)').optional(),
-      /**
-       * `{ uuid() }`, for exact tests.
-       * @default `crypto.randomUUID`
-       */
-      ids: objectWith<Ids>(['uuid'], 'ids with uuid').optional(),
-      /**
-       * `(size) => Uint8Array`, the random bytes for new keys.
-       * @default `crypto.getRandomValues`
-       */
-      randomBytes: func<(size: number) => Uint8Array>('(size) => Uint8Array').optional(),
-    })
-    .check((payload) => {
-      const { apiKeys, authenticate, store, proxy, fetch: ownFetch, transport } = payload.value;
-      if (proxy !== undefined && (ownFetch || transport))
-        payload.issues.push({
-          code: 'custom',
-          path: ['proxy'],
-          message: expectation('expected none beside fetch or transport, which are the network themselves'),
-          input: undefined,
-        });
-      if (authenticate || store || (apiKeys && apiKeys.length > 0)) return;
-      payload.issues.push({
-        code: 'custom',
-        path: ['apiKeys'],
-        message: expectation(
-          'expected at least one key, a store that holds some, or the option authenticate: else nobody could call the gateway',
-        ),
-        input: apiKeys,
-      });
-    }),
+  z.strictObject(madeFields(optionFields)).check((payload) => {
+    for (const issue of contradictionsOf(payload.value)) payload.issues.push({ code: 'custom', ...issue });
+  }),
 );
+
+type Contradiction = { path: string[]; message: string; input: unknown };
+
+/** Options that contradict each other, or that lack another. */
+function contradictionsOf({
+  apiKeys,
+  authenticate,
+  store,
+  proxy,
+  fetch: ownFetch,
+  transport,
+}: Pick<GatewayOptions, 'apiKeys' | 'authenticate' | 'store' | 'proxy' | 'fetch' | 'transport'>): Contradiction[] {
+  const issues: Contradiction[] = [];
+  if (proxy !== undefined && (ownFetch || transport))
+    issues.push({
+      path: ['proxy'],
+      message: expectation('expected none beside fetch or transport, which are the network themselves'),
+      input: undefined,
+    });
+  if (authenticate || store || (apiKeys && apiKeys.length > 0)) return issues;
+  issues.push({
+    path: ['apiKeys'],
+    message: expectation(
+      'expected at least one key, a store that holds some, or the option authenticate: else nobody could call the gateway',
+    ),
+    input: apiKeys,
+  });
+  return issues;
+}
 
 /** A key that callers authenticate with. */
 export interface ApiKeyOptions extends z.input<ReturnType<typeof apiKeyOptions>> {}
@@ -344,8 +366,10 @@ export interface ApiKeyOptions extends z.input<ReturnType<typeof apiKeyOptions>>
 /** The options of `createGateway`. */
 export interface GatewayOptions extends z.input<ReturnType<typeof optionsSchema>> {}
 
+type CheckedOptions = z.output<ReturnType<typeof optionsSchema>>;
+
 /** The same, checked and complete. */
-export interface ResolvedOptions extends z.output<ReturnType<typeof optionsSchema>> {
+export interface ResolvedOptions extends CheckedOptions {
   brand: string;
 }
 
@@ -363,10 +387,27 @@ export class OptionsError extends GatewayError {
 
 /** @throws OptionsError */
 export function resolveOptions(options: GatewayOptions): ResolvedOptions {
-  // Once, so that functions which zod would generate for it take longer than they save, some 10 ms.
-  const parsed = optionsSchema().safeParse(options, { jitless: true });
-  if (!parsed.success) throw new OptionsError(validationIssues(parsed.error));
-  const { brand, compat, logger } = parsed.data;
-  const resolved = { ...parsed.data, brand: brand ?? brandOf(compat) ?? 'service' };
+  const checked = partlyChecked(options) ?? whollyChecked(options);
+  const { brand, compat, logger } = checked;
+  const resolved = { ...checked, brand: brand ?? brandOf(compat) ?? 'service' };
   return logger ? { ...resolved, logger: safeLogger(logger) } : resolved;
+}
+
+// Functions that zod would generate for one check take longer than they save, some 10 ms.
+const once = { jitless: true };
+
+/** The options, checked by the schemas of those that are given; null: something is wrong with them. */
+function partlyChecked(options: GatewayOptions): CheckedOptions | null {
+  const part = partFor(optionFields, [options], { smaller: { providers: providersPart, models: modelsPart } });
+  const parsed = part.safeParse(options, once);
+  if (!parsed.success) return null;
+  const checked = { ...optionDefaults(), ...(parsed.data as object) } as CheckedOptions;
+  return contradictionsOf(checked).length > 0 ? null : checked;
+}
+
+/** @throws OptionsError */
+function whollyChecked(options: GatewayOptions): CheckedOptions {
+  const parsed = optionsSchema().safeParse(options, once);
+  if (!parsed.success) throw new OptionsError(validationIssues(parsed.error));
+  return parsed.data;
 }

@@ -40,7 +40,7 @@ const listFolders: Record<string, string> = {
 
 /** The rooms of the pipeline, from the ground up: a room imports itself and what is on lower floors. */
 const pipelineFloors = [
-  ['secrets', 'citations'],
+  ['secrets', 'citations', 'sockets'],
   ['stream'],
   ['plan'],
   ['money'],
@@ -50,8 +50,10 @@ const pipelineFloors = [
   ['call'],
   ['hooks'],
   ['deliver', 'generate.ts'],
-  ['tool-loop'],
-  ['serve.ts', 'explain.ts'],
+  ['tool-loop', 'task'],
+  ['tasks'],
+  ['serve.ts', 'explain.ts', 'count.ts'],
+  ['explain-task.ts'],
 ];
 /** Names what every room is given: types of any floor, and for all floors. */
 const pipelineDeps = 'src/pipeline/deps.ts';
@@ -65,7 +67,7 @@ const closes = 'a closure over state that nobody else may touch; its functions a
 const oneScript = 'the text of one SQL script';
 const longFunctions: Record<string, string> = {
   'src/gateway.ts createGateway': 'puts everything together, in order',
-  'src/options.ts optionsSchema': 'one object: the table of the options',
+  'src/setup/options/defaults.ts optionDefaults': 'one object, written from the schemas of the options',
   'src/base/fair-cache.ts createFairCache': closes,
   'src/guardrails/text-guardrail.ts textGuardrail': closes,
   'src/http/edge.ts createEdge': closes,
@@ -87,6 +89,9 @@ const longFunctions: Record<string, string> = {
   'src/stores/rates/sqlite.ts sqliteRates': closes,
   'src/stores/spending/booking-log.ts createBookingLog': closes,
   'src/stores/spending/create-spending.ts createSpending': 'puts the parts of spending together, in order',
+  'src/stores/spending/escrow.ts createEscrow': closes,
+  'src/stores/spending/holds.ts createHolds': closes,
+  'src/stores/spending/lost-holds.ts createLostHolds': closes,
   'src/stores/spending/outbox.ts createOutbox': closes,
   'src/stores/storage/keyv.ts keyvStorage': closes,
   'src/telemetry/records/live-tail.ts createLiveTail': closes,
@@ -95,6 +100,7 @@ const longFunctions: Record<string, string> = {
   'src/formats/responses/request/items.ts convertItems': closes,
   'src/stores/storage/postgres/pool.ts openPool': closes,
   'src/stores/storage/redis/link.ts createLink': closes,
+  'adapters/console/console.ts consoleHandler': closes,
   'adapters/sqlite/sqlite.ts sqliteStore': closes,
 };
 
@@ -127,6 +133,8 @@ const mayNamePlugins: Record<string, string> = {
   'src/schema/chat/envelope.ts': 'a value of `strategy` in the interface',
   'src/routing/routers/auto.ts': 'reads the settings of the plugin, which has no code of its own',
   'src/routing/routers/pareto.ts': 'reads the settings of the plugin, which has no code of its own',
+  'src/schema/images/request.ts': 'a field of a request for images',
+  'src/providers/quirks/images.ts': 'a field of a request for images',
   'src/search/brave.ts': 'a kind of results of the search engine',
   'src/search/firecrawl.ts': 'a kind of results of the search engine',
 };

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import type { Gateway, GatewayOptions, Logger } from '../../src/index.ts';
+import { consoleHandler } from '../console/console.ts';
 import { type RunningServer, type ServeOptions, serve } from '../hosts/node.ts';
 import { CliError, defaultOptions, type Env, loadConfig, UsageError } from './config.ts';
 import { type DataFolder, openDataFolder } from './data-folder.ts';
@@ -21,6 +22,7 @@ export interface ServeFlags {
   'grace-ms'?: string;
   workers?: string;
   reference?: boolean;
+  'no-console'?: boolean;
 }
 
 /** Serves the gateway until a signal stops it. @throws CliError for a mistake of the user */
@@ -42,7 +44,7 @@ export async function serveUntilStopped(terminal: Terminal, flags: ServeFlags): 
           'Workers share what is stored: give a store in the config file, or use Node 22.19 or newer.',
         );
       await supervise(terminal, { count: workers, drainMs, graceMs, key: key?.key }, (url) =>
-        banner(url, options, key, data, flags.reference),
+        banner(url, options, key, data, flags),
       );
       return;
     }
@@ -52,8 +54,13 @@ export async function serveUntilStopped(terminal: Terminal, flags: ServeFlags): 
       ...(terminal.supervised === null ? opened : sharedByWorkers(opened)),
     });
     const { reference } = flags;
-    const server = await listen(gateway, { port, hostname, drainMs, graceMs, reference });
-    if (terminal.supervised === null) terminal.print(banner(server.url, options, key, data, reference));
+    const hasConsole = flags['no-console'] !== true;
+    const secret = env[consoleSecret] || data?.secret || undefined;
+    const console = hasConsole ? consoleHandler(gateway, { secret }) : undefined;
+    // Loads at the start what would else be loaded while a request waits. Never rejects.
+    void gateway.ready();
+    const server = await listen(gateway, { port, hostname, drainMs, graceMs, reference, console });
+    if (terminal.supervised === null) terminal.print(banner(server.url, options, key, data, flags));
     else terminal.supervised.ready(server.url);
     await (terminal.supervised === null
       ? stopAsked(terminal, server)
@@ -63,6 +70,9 @@ export async function serveUntilStopped(terminal: Terminal, flags: ServeFlags): 
     await data?.store?.disconnect();
   }
 }
+
+/** The variable with the secret of the console's sessions. Without it, the secret of the data folder seals them. */
+const consoleSecret = 'MODEL_GATEWAY_CONSOLE_SECRET';
 
 /** The longest time of a timer. */
 const longestMs = 2 ** 31 - 1;
@@ -89,11 +99,13 @@ async function supervise(
   { count, drainMs, graceMs, key }: { count: number; drainMs: number; graceMs: number; key: string | undefined },
   bannerFor: (url: string) => string,
 ): Promise<void> {
+  const secret = terminal.env[consoleSecret] || randomBytes(32).toString('base64url');
   const supervisor = new Supervisor({
     count,
     drainMs,
-    // All workers take the key that was made for this run.
-    fork: () => terminal.fork(key === undefined ? {} : { GATEWAY_API_KEY: key }, graceMs),
+    // All workers take the key that was made for this run, and open the same sessions.
+    fork: () =>
+      terminal.fork({ ...(key === undefined ? {} : { GATEWAY_API_KEY: key }), [consoleSecret]: secret }, graceMs),
     nowMs: terminal.nowMs,
     after: terminal.after,
     report: (line) => terminal.printError(`${line}\n`),
@@ -211,7 +223,7 @@ function banner(
   options: GatewayOptions,
   key: CallerKey | null,
   data: DataFolder | null,
-  hasReference = false,
+  flags: ServeFlags,
 ): string {
   const slugs = Object.keys(options.providers ?? {});
   const model = slugs.includes('sandbox')
@@ -225,7 +237,10 @@ function banner(
     `  providers  ${slugs.join(', ')}`,
     `  data       ${placeOf(data)}`,
     `  docs       ${fileURLToPath(new URL('docs/', packageFolder))}`,
-    ...(hasReference ? [`  reference  ${new URL('/reference', url)}`] : []),
+    ...(flags['no-console']
+      ? []
+      : [`  console    ${new URL('/console/', url)}${key ? '  (sign in with the key above)' : ''}`]),
+    ...(flags.reference ? [`  reference  ${new URL('/reference', url)}`] : []),
     'Try it:',
     ['curl -N', `${url}/chat/completions`, ...headers.map((header) => `-H ${quote(header)}`), `-d ${quote(body)}`].join(
       ' ',

@@ -3,6 +3,7 @@ import type { HandleContext, RequestHandler } from '../../src/index.ts';
 import { type FastifyReply, type FastifyRequest, respondAs } from './fastify-reply.ts';
 import { bodyFailureOf } from './shared/body-failure.ts';
 import { findCaller, type WithCaller } from './shared/caller.ts';
+import { besideOf } from './shared/mount.ts';
 
 export type { FastifyReply, FastifyRequest };
 
@@ -52,6 +53,7 @@ export function gatewayPlugin<Request extends FastifyRequest = FastifyRequest>(
   return (scope, _, done) => {
     const below = scope.prefix === '' ? (gateway.basePath ?? '/v1') : '';
     // Not the text of the prefix: it may have parameters, such as /:tenant/v1.
+    const beside = besideOf(below);
     const depth = (scope.prefix + below).split('/').length;
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', async ({ raw }, payload) =>
@@ -59,7 +61,9 @@ export function gatewayPlugin<Request extends FastifyRequest = FastifyRequest>(
     );
     const handle = (request: Request, reply: FastifyReply, bodyFailure?: HandleContext['bodyFailure']) => {
       const [path = ''] = (request.raw.url ?? '').split('?', 1);
-      const basePath = path.split('/').slice(0, depth).join('/');
+      const found = path.split('/').slice(0, depth).join('/');
+      // The gateway finds the paths beside its own `/v1` by itself.
+      const basePath = found === beside ? below : found;
       return respondAs(gateway, request, reply, { basePath, bodyFailure, caller: findCaller(options, request) });
     };
     scope.setErrorHandler((error, request, reply) => {
@@ -67,7 +71,7 @@ export function gatewayPlugin<Request extends FastifyRequest = FastifyRequest>(
       if (bodyFailure === undefined) throw error;
       return handle(request as Request, reply, bodyFailure);
     });
-    for (const url of [below || '/', `${below}/*`])
+    for (const url of [below || '/', `${below}/*`, ...(beside === null ? [] : [`${beside}/*`])])
       scope.route({ method: methods, url, handler: (request, reply) => handle(request as Request, reply) });
     done();
   };

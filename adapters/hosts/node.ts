@@ -7,6 +7,7 @@ import { type HealthSource, healthHeaders, healthOf } from './health.ts';
 import { answerFaults, lacksHost } from './http-faults.ts';
 import { type ReferencePage, referencePage } from './reference.ts';
 import { findCaller, type WithCaller } from './shared/caller.ts';
+import { locate } from './shared/mount.ts';
 import { parsedBody } from './shared/request-body.ts';
 import { asksForSocket, listenerFor, type Sessions } from './upgrade.ts';
 
@@ -54,6 +55,8 @@ export interface ServeOptions extends GatewayListenerOptions {
    * project has it, else from jsdelivr.net. Default false.
    */
   reference?: boolean;
+  /** A console, which is served at its own path beside the gateway: `consoleHandler(gateway)`. Default: none. */
+  console?: RequestHandler;
   /** The time in ms for which an idle connection is kept. Default 65,000: longer than load balancers keep theirs. */
   keepAliveTimeoutMs?: number;
 }
@@ -83,12 +86,16 @@ export async function serve(
   const { port = 8787, hostname = '127.0.0.1', drainMs: defaultDrainMs = 10_000 } = options;
   const handleRequest = gatewayListener(gateway, { ...options, basePath });
   const reference = options.reference === true ? referencePage(basePath, process.cwd()) : null;
+  const { console } = options;
+  const handleConsole = console && gatewayListener(console);
   let isStopping = false;
   const handle = (req: IncomingMessage, res: ServerResponse) => {
     if (lacksHost(req, res)) return;
     const url = req.url ?? '';
     const health = options.health === false ? null : healthOf(gateway, url, isStopping);
     if (health !== null) void health.then(({ status, body }) => res.writeHead(status, healthHeaders).end(body));
+    else if (handleConsole && locate(console, { mountedAt: '', url, originalUrl: url }, undefined))
+      handleConsole(req, res);
     else if (!showsPage(reference, req, res)) handleRequest(req, res);
   };
   // Node would answer a request without a host with an empty body: `handle` looks for the host instead.

@@ -33,7 +33,8 @@ type WebSocketPair = new () => { 0: object; 1: ServerSocket & { accept(): void }
 /**
  * A gateway as a worker of workerd, such as one of Cloudflare: `export default gatewayWorker(gateway)`. Whatever a request
  * leaves to be written, such as its booking and its record, is written before the worker may be stopped.
- * @param gateway  one in module scope, or a function that makes it from the bindings of the worker, called once
+ * @param gateway  one in module scope, or a function that makes it from the bindings of the worker, called once; a console
+ *                 is served in the same way
  */
 export function gatewayWorker<Env = unknown>(
   gateway: WorkerGateway | ((env: Env) => WorkerGateway),
@@ -41,7 +42,8 @@ export function gatewayWorker<Env = unknown>(
 ): GatewayWorker<Env> {
   let made: WorkerGateway | null = null;
   const gatewayOf = (env: Env): WorkerGateway => {
-    made ??= typeof gateway === 'function' ? gateway(env) : gateway;
+    // A console is a function as well, and has `handle`.
+    made ??= 'handle' in gateway ? gateway : gateway(env);
     return made;
   };
   return {

@@ -7,7 +7,7 @@ import type {
   RequestRecord,
 } from '../../src/index.ts';
 import type { OtelAttributes } from './api.ts';
-import { type ConventionVersion, names, providerNameOf } from './names.ts';
+import { type ConventionVersion, names, operationNameOf, providerNameOf } from './names.ts';
 
 export type AttemptTrace = RequestRecord['attempts'][number];
 
@@ -56,7 +56,7 @@ export function attemptAttributes(
   version: ConventionVersion,
 ): OtelAttributes {
   const found: OtelAttributes = {
-    'gen_ai.operation.name': 'chat',
+    'gen_ai.operation.name': operationNameOf(operation),
     'gen_ai.provider.name': providerNameOf(providerSlug),
     'gen_ai.request.model': model,
     'gen_ai.request.stream': streamed,
@@ -67,6 +67,9 @@ export function attemptAttributes(
   if (sessionId !== null) found['gen_ai.conversation.id'] = sessionId;
   if (operation === 'createResponse') found['openai.api.type'] = 'responses';
   setParameters(found, parameters, version);
+  if (parameters.dimensions !== undefined) found['gen_ai.embeddings.dimension.count'] = parameters.dimensions;
+  if (parameters.encodingFormats !== undefined)
+    found['gen_ai.request.encoding_formats'] = [...parameters.encodingFormats];
   if (parameters.serviceTier !== undefined && hasTiersOfOpenAi(providerSlug))
     found['openai.request.service_tier'] = parameters.serviceTier;
   return found;

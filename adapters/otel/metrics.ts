@@ -1,7 +1,7 @@
 import type { GenerationRecord, Recorder, RequestRecord } from '../../src/index.ts';
 import type { OtelAttributes, OtelMeter } from './api.ts';
 import { type AttemptTrace, billedOf, errorOf } from './attributes.ts';
-import { type ConventionVersion, names, providerNameOf, tokenCounters } from './names.ts';
+import { type ConventionVersion, names, operationNameOf, providerNameOf, tokenCounters } from './names.ts';
 
 /** Buckets of the conventions, for durations in seconds. */
 const seconds = [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92];
@@ -75,8 +75,8 @@ function requestMeasures(meter: OtelMeter): Recorder {
 const otherModel = '_other';
 
 /** The client's slug is no label: it may be any text. */
-function requestLabels({ outcome, model, error, attempts }: RequestRecord): OtelAttributes {
-  const labels: OtelAttributes = { 'gateway.outcome': outcome, 'gen_ai.operation.name': 'chat' };
+function requestLabels({ operation, outcome, model, error, attempts }: RequestRecord): OtelAttributes {
+  const labels: OtelAttributes = { 'gateway.outcome': outcome, 'gen_ai.operation.name': operationNameOf(operation) };
   const slug = attempts.at(-1)?.providerSlug;
   if (slug !== undefined) labels['gen_ai.provider.name'] = providerNameOf(slug);
   if (model !== null) {
@@ -100,7 +100,7 @@ function callMeasures(
 
   return (record, generation, attempt) => {
     const billed = billedOf(generation, attempt);
-    const labels = callLabels(attempt, errorOf(attempt, billed));
+    const labels = callLabels(record.operation, attempt, errorOf(attempt, billed));
     const endedAtMs = billed?.times.endedAtMs ?? attempt.decidedAtMs;
     duration.record((endedAtMs - attempt.startedAtMs) / 1000, labels);
     if (billed === null) return;
@@ -110,11 +110,12 @@ function callMeasures(
 }
 
 function callLabels(
+  operation: string,
   { providerSlug, endpoint, model, isPassThrough }: AttemptTrace,
   error: string | null,
 ): OtelAttributes {
   const labels: OtelAttributes = {
-    'gen_ai.operation.name': 'chat',
+    'gen_ai.operation.name': operationNameOf(operation),
     'gen_ai.provider.name': providerNameOf(providerSlug),
     'gen_ai.request.model': isPassThrough === true ? otherModel : model,
     'gateway.endpoint': endpoint,

@@ -71,3 +71,23 @@ const providerNames: Readonly<Record<string, string>> = {
 export function providerNameOf(slug: string): string {
   return Object.hasOwn(providerNames, slug) ? (providerNames[slug] as string) : slug;
 }
+
+/** The operations of the conventions, by the gateway's own operation. Those that have none in them keep their own names. */
+const operationNames: Readonly<Record<string, string>> = {
+  createEmbeddings: 'embeddings',
+  createRerank: 'rerank',
+  createModerations: 'moderations',
+  createDecisions: 'decisions',
+  createSpeech: 'speech',
+  createTranscription: 'transcription',
+  createTranslation: 'translation',
+  // The word of the conventions for whatever makes content.
+  createImages: 'generate_content',
+  editImages: 'generate_content',
+  createImage: 'generate_content',
+};
+
+/** Returns `gen_ai.operation.name` of an operation of the gateway. */
+export function operationNameOf(operation: string): string {
+  return operationNames[operation] ?? 'chat';
+}

@@ -21,6 +21,7 @@ import {
 } from './attributes.ts';
 import { contentAttributes } from './content.ts';
 import type { ConventionVersion } from './names.ts';
+import { operationNameOf } from './names.ts';
 
 /** The settings that the spans of all requests share. */
 export interface SpanSettings {
@@ -76,7 +77,7 @@ export class RequestSpans implements CallFollower {
     const { tracer, propagatesTo, version } = this.#settings;
     const attributes = attemptAttributes(this.#begun, begun, version);
     const options = { kind: client, startTime: new Date(begun.startedAtMs), attributes };
-    const span = tracer.startSpan(`chat ${begun.model}`, options, this.#context);
+    const span = tracer.startSpan(`${operationNameOf(this.#begun.operation)} ${begun.model}`, options, this.#context);
     const open: OpenAttempt = { span, attempt: null };
     this.#open.push(open);
     const decided = (attempt: AttemptTrace) => this.#decided(open, attempt);

@@ -6,6 +6,7 @@ import type { Endpoint, Model } from '../../src/call/model.ts';
 import { defaultWorkspaceId } from '../../src/call/workspace.ts';
 import { createHealth } from '../../src/catalog/health/index.ts';
 import type { PlanInput } from '../../src/routing/plan.ts';
+import { routedChat } from '../../src/routing/routed.ts';
 import type { ChatRequest } from '../../src/schema/chat/chat.ts';
 import type { ProviderPreferences } from '../../src/schema/chat/preferences.ts';
 
@@ -90,10 +91,9 @@ export function crowdPlan(name: PreferenceSet): () => PlanInput {
       nowMs: startMs,
     };
     return {
-      ask: askOf(request),
+      routed: routedChat(askOf(request), facts, null),
       view,
       facts,
-      defaultModel: null,
       pluginVariants: new Map([['online', 'web']]),
       brand: 'service',
       providerName: (slug) => slug,

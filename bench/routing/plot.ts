@@ -2,15 +2,15 @@ import { type RoutingFindings, seconds } from './findings.ts';
 import type { Summary } from './simulate.ts';
 import { hedges, type Strategy, strategies } from './strategies.ts';
 
-/** Draws the results of the simulation: one line per strategy, with its cost and its quality side by side. */
+/** Draws the results of simulations: a line for each case, with its costs and its qualities side by side. */
 
 const size = { line: 34, label: 262, panel: 178, number: 92, head: 66, edge: 20 };
 
-interface Panel {
+export interface Panel<Found = Summary> {
   title: string;
   /** One bar, or two: a short one above a long one. */
-  bars(summary: Summary): readonly number[];
-  text(summary: Summary): string;
+  bars(found: Found): readonly number[];
+  text(found: Found): string;
 }
 
 const price: Panel = {
@@ -40,13 +40,15 @@ export function plotHedging(found: RoutingFindings): string {
   return plot(heading, hedges, found.hedge, [price, firstToken], 'on');
 }
 
-function plot<Name extends string>(
+/** @param ours  the case that is drawn in another colour */
+export function plot<Name extends string, Found>(
   heading: string,
-  of: Record<Name, Strategy>,
-  found: Record<Name, Summary>,
-  panels: readonly Panel[],
-  ours: Name,
+  of: Record<Name, Pick<Strategy, 'title'>>,
+  found: Record<Name, Found>,
+  panels: readonly Panel<Found>[],
+  ours: Name | readonly Name[],
 ): string {
+  const isOurs = (name: Name) => (Array.isArray(ours) ? ours.includes(name) : name === ours);
   const names = Object.keys(of) as Name[];
   const step = size.panel + size.number;
   const width = 2 * size.edge + size.label + panels.length * step;
@@ -70,7 +72,7 @@ function plot<Name extends string>(
       for (const [bar, value] of bars.entries()) {
         const long = round((value / longest) * size.panel);
         end = Math.max(end, left + long);
-        const kind = `${name === ours ? 'ours' : 'other'}${bar > 0 ? ' faint' : ''}`;
+        const kind = `${isOurs(name) ? 'ours' : 'other'}${bar > 0 ? ' faint' : ''}`;
         if (long > 0)
           parts.push(
             `<rect class="${kind}" x="${left}" y="${top + bar * each}" width="${long}" height="${each - 1}" rx="1.5"/>`,
@@ -81,7 +83,7 @@ function plot<Name extends string>(
   }
   for (const [row, name] of names.entries()) {
     const label = of[name].title.replaceAll('`', '');
-    parts.push(text(size.edge, size.head + row * size.line + 15, label, name === ours ? 'strong' : ''));
+    parts.push(text(size.edge, size.head + row * size.line + 15, label, isOurs(name) ? 'strong' : ''));
   }
   return `${parts.join('\n')}\n</svg>\n`;
 }

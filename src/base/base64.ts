@@ -80,6 +80,11 @@ const values = lazily(() => {
   return table;
 });
 
+/** Returns base64 with the letters of the standard, where it has those for URLs. Other texts stay as they are. */
+export function standardBase64(text: string): string {
+  return /[-_]/.test(text) ? text.replaceAll('-', '+').replaceAll('_', '/') : text;
+}
+
 /** Writes base64 for URLs, without padding. */
 export function toBase64Url(bytes: Uint8Array): string {
   return toBase64(bytes)

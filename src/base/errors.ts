@@ -88,9 +88,12 @@ export class GatewayError extends Error {
     this.route = options.route;
   }
 
-  /** A copy of the error with more properties: `headers` are added to the present ones, `route` is replaced. */
-  with(more: Pick<GatewayErrorOptions, 'headers' | 'route'>): GatewayError {
-    const { kind, message, metadata, cause, retryAfterMs, errorType } = this;
+  /**
+   * A copy of the error with more properties: `headers` and `metadata` are added to the present ones, `route` is replaced.
+   */
+  with(more: Pick<GatewayErrorOptions, 'headers' | 'metadata' | 'route'>): GatewayError {
+    const { kind, message, cause, retryAfterMs, errorType } = this;
+    const metadata = more.metadata === undefined ? this.metadata : { ...this.metadata, ...more.metadata };
     const headers = { ...this.headers, ...more.headers };
     return new GatewayError(kind, message, {
       metadata,

@@ -91,6 +91,11 @@ export function checkParsed(value: unknown, maxDepth: number, maxValues = Number
   const walk = (one: unknown, levels: number): void => {
     if (typeof one === 'string') length += one.length;
     if (typeof one !== 'object' || one === null) return;
+    // The bytes of a file are no values.
+    if (one instanceof Uint8Array) {
+      length += one.length;
+      return;
+    }
     if (levels === 0) throw nestsDeeper(maxDepth);
     const isList = Array.isArray(one);
     const items = isList ? one : Object.values(one);

@@ -63,6 +63,16 @@ export interface Caller {
   userId: string | null;
 }
 
+/** The request of a call, as hooks have left it. */
+export interface AskedOf {
+  /** As guardrails have left it. */
+  screened: Ask;
+  /** As guardrails and plugins have left it. */
+  ask: Ask;
+  /** true: the client gets back texts that guardrails have taken out, so its response must not be kept. */
+  isRestored: boolean;
+}
+
 /** One client call for a completion. Nothing in the pipeline changes it. */
 export interface Call {
   /** `gen-…`: the id of the completion, also sent as `X-Generation-Id`. */
@@ -96,6 +106,10 @@ export interface Call {
   sessionId: string | null;
   /** Writes the response in the client's format. */
   encoder: ResponseEncoder;
+  /** Learns the request before a model is asked; absent: nobody wants to know. @throws GatewayError that refuses it */
+  readonly asked?: ((asked: AskedOf) => void) | undefined;
+  /** The number of the client's WebSocket; null, or absent: it came by HTTP. */
+  readonly connection?: number | null;
   /** The header `traceparent`, where it is one of W3C Trace Context; null, or absent: it is not. */
   readonly traceparent?: string | null;
   /** The header `User-Agent`, bounded; null, or absent: the request has none. */

@@ -49,6 +49,28 @@ export interface StreamedResponse {
 /** The response that is delivered to the client, whether one generation, several or a plugin made it. */
 export type ModelResponse = CompleteResponse | StreamedResponse;
 
+/** A cost by the kinds of what was charged, integer nano-USD; they add up to it exactly. */
+export interface CostKinds {
+  /** Tokens of the prompt, but those below, and units that are no tokens. Where a cost was booked at its bound, what is beyond the known tokens too. */
+  inputNanoUsd: number;
+  /** Tokens of the prompt that were read from a cache. */
+  cachedNanoUsd: number;
+  /** Tokens of the prompt that were written to a cache. */
+  cacheWritesNanoUsd: number;
+  /** Images and audio of the prompt. */
+  inputMediaNanoUsd: number;
+  /** Tokens of the response, but those below. */
+  outputNanoUsd: number;
+  /** Reasoning of the response. */
+  reasoningNanoUsd: number;
+  /** Images and audio of the response. */
+  outputMediaNanoUsd: number;
+  /** The price per request. */
+  requestNanoUsd: number;
+  /** Searches that the provider made. */
+  searchesNanoUsd: number;
+}
+
 /** Parts of a cost, integer nano-USD; they add up to it exactly. */
 export interface CostParts {
   /** Tokens and images of the prompt. */
@@ -57,6 +79,8 @@ export interface CostParts {
   completionNanoUsd: number;
   /** The price per request, and searches. */
   otherNanoUsd: number;
+  /** The same cost, told apart further. */
+  kinds: CostKinds;
 }
 
 /** The cost of a generation, settled exactly once. */

@@ -1,3 +1,5 @@
+import type { TaskName } from '../schema/tasks.ts';
+
 /** Prices of tokens in pico-USD (1e-12 USD). They are integers, so that a price per token is exact. */
 export interface TokenPricing {
   /** The price of a prompt token for which no other price applies. */
@@ -35,6 +37,20 @@ export interface LongPromptPricing extends Partial<TokenPricing> {
   abovePromptTokens: number;
 }
 
+/**
+ * The units beside tokens in which providers sell. A search unit is one query of a reranker with up to 100 documents.
+ */
+export const priceUnits = ['character', 'second', 'image', 'megapixel', 'search_unit'] as const;
+export type PriceUnit = (typeof priceUnits)[number];
+
+/** The form of an image that is made, on which its price may depend. null: any, or not known. */
+export interface ImageForm {
+  /** The size, such as `1024x1024`. */
+  readonly size: string | null;
+  /** The quality, such as `high`. */
+  readonly quality: string | null;
+}
+
 /** The kinds of content and services that may have a price of their own. */
 export type PricedKind = 'audio' | 'image' | 'audioOutput' | 'imageOutput' | 'search' | 'cacheWrite12h';
 
@@ -48,6 +64,18 @@ export interface Pricing extends TokenPricing {
   webSearchPicoUsd?: number;
   /** The price of a request. */
   requestPicoUsd?: number;
+  /** The prices of units other than tokens, for the tasks that are sold by them. A unit that is absent is not sold. */
+  unitsPicoUsd?: Readonly<Partial<Record<PriceUnit, number>>>;
+  /**
+   * The prices of images that are made, by size and quality; an absent one is any. An image that is none of them has the
+   * price of the unit `image`.
+   */
+  imageVariants?: readonly { size?: string; quality?: string; picoUsd: number }[];
+  /**
+   * true: the list that the prices are from has no price of output, so `completionPicoUsd` is 0 for a task without
+   * output, and not known for any other.
+   */
+  isInputOnly?: true;
   /**
    * The prices of long prompts, in any order; if several apply, the one with the largest `abovePromptTokens` counts.
    */
@@ -110,6 +138,8 @@ export interface Endpoint {
   serviceTier?: 'flex' | 'priority';
   /** true: the provider caches prompts without `cache_control`. */
   implicitCaching?: boolean;
+  /** The tasks that it serves. Absent: what is known of its model tells; see `mayServe`. */
+  tasks?: readonly TaskName[];
   /** true: the endpoint is listed but never used. */
   isDisabled?: boolean;
   /** Request fields of the model with the values for requests that do not set them. */
@@ -130,6 +160,9 @@ export function endpointName({ name, tag }: Pick<Endpoint, 'name' | 'tag'>): str
 export type EndpointOrder = 'listed' | 'weighted' | 'price';
 
 export const modalities = ['text', 'image', 'file', 'audio', 'video'] as const;
+
+/** The kinds of output of a model: those of a message, and those of the tasks beside chat. */
+export const outputKinds = [...modalities, 'embeddings', 'rerank', 'speech', 'transcription'] as const;
 
 /** A model in the catalogue. An absent field is not known. */
 export interface Model {

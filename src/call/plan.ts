@@ -9,6 +9,17 @@ export type CredentialRef =
   /** A BYOK credential of the workspace. */
   | { kind: 'byok'; provider: string; workspaceId: WorkspaceId; id: string };
 
+/** Returns a name of the credential that no other one has. */
+export function credentialKey(credential: CredentialRef): string {
+  if (credential.kind === 'byok') return `${credential.provider} ${credential.workspaceId} ${credential.id}`;
+  return credential.key === undefined ? credential.provider : `${credential.provider}#${credential.key}`;
+}
+
+/** Returns the name of the owner of a credential: a workspace, or the operator. */
+export function credentialOwner(credential: CredentialRef): string {
+  return credential.kind === 'byok' ? credential.workspaceId : 'operator';
+}
+
 /** An endpoint that could serve, with the credential it would be called with. */
 export interface Candidate {
   /** The endpoint that is called. */

@@ -3,6 +3,7 @@ import type { ChatRequest, ChatResult, Usage } from '../schema/chat/chat.ts';
 import type { ChatChunk } from '../schema/chat/chunk.ts';
 import type { ErrorBody, ServiceMetadata } from '../schema/chat/envelope.ts';
 import type { WireFormat } from './native.ts';
+import type { NativeEvent } from './native-events.ts';
 
 /** The facts that the end of a response reports. */
 export interface ReportedEnd {
@@ -46,6 +47,17 @@ export interface ResponseEncoder {
    * the defaults of the model. A response may repeat its values.
    */
   served?(request: ChatRequest): void;
+  /**
+   * Called before the first chunk or the result, where it comes as the upstream's dialect has made it: no plugin and no
+   * guardrail looks at it, and no other generation belongs to the response.
+   */
+  untouched?(): void;
+  /**
+   * Returns the fields in which an event of an upstream of this format has text of the response, where events like it go on as
+   * they came: what the encoder changes in one stands outside of the text, and is the same in another that differs in the
+   * text alone. `chunk` writes one any number of times. Empty: such events have to be decoded. Absent: no event of this format goes on so.
+   */
+  textFields?(event: NativeEvent): readonly string[];
   /** Returns the body of a complete response. */
   result(head: ResponseHead, result: ChatResult, end: ReportedEnd): unknown;
   /** Returns a chunk, with the head of its response in it. */
@@ -56,6 +68,8 @@ export interface ResponseEncoder {
   finish(head: ResponseHead, end: ReportedEnd): string;
   /** Closes a stream that broke: reports the error, and never looks like the end of a complete one. */
   fail(head: ResponseHead, error: ErrorBody['error'], end: Partial<ReportedEnd>): string;
+  /** true: clients read the error only where it arrives by itself, a moment after the last event. Default: false. */
+  failsAlone?: boolean;
   /**
    * Tells whether clients of this format look for the error inside of a stream, and not in an HTTP error. true: a
    * stream that fails before its first event begins with status 200, and fails. Default: false for every error.

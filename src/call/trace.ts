@@ -58,3 +58,26 @@ export interface SentThoughts {
   /** The thoughts that the provider reports as dropped. */
   readonly reported: Readonly<InputTransformations>;
 }
+
+/** The work of a plugin, a guardrail or a server tool, for which the gateway waited. */
+export interface FollowedWork {
+  /** The kind of worker. */
+  kind: 'plugin' | 'guardrail' | 'server_tool';
+  /** Its name. */
+  name: string;
+  /** The hook of a plugin or guardrail, such as `before`; null for a tool. */
+  hook: string | null;
+  /** The id of the model's tool call; null for a hook. */
+  callId: string | null;
+  /** Epoch ms. */
+  startedAtMs: number;
+  /** Epoch ms. */
+  endedAtMs: number;
+  /** true: the work threw, or took too long. */
+  hasFailed: boolean;
+  /**
+   * The outcome. `refused`: the worker has refused the request or the response, with an error for the client.
+   * `cancelled`: the client left, or the call was over. `failed`: it threw another error, or took too long.
+   */
+  outcome: 'ok' | 'refused' | 'cancelled' | 'failed';
+}

@@ -4,9 +4,11 @@ import { lazily } from '../base/lazily.ts';
 import { isClean } from '../base/text/clean-text.ts';
 import type { DataPolicy, Endpoint, Model } from '../call/model.ts';
 import { type ListPrices, mayHaveListPrice } from '../pricing/list-prices.ts';
+import type { TaskName } from '../schema/tasks.ts';
 import type { StoreLogger } from '../stores/storage/logger.ts';
 import type { CatalogDocument } from './document.ts';
-import { listedAs } from './listed-as.ts';
+import { type LateModel, madeOf } from './late-model.ts';
+import { listedAs, listedName } from './listed-as.ts';
 import { fillEndpoint, mergeModels } from './merge.ts';
 import { aliasesOf, noNames, slugsByName } from './names.ts';
 import { readOnce } from './read-once.ts';
@@ -58,6 +60,8 @@ export interface CatalogProvider {
   isOwn?: boolean;
   /** Slug of the built-in provider that it is another account of. Absent: none. */
   like?: string | undefined;
+  /** The tasks that it serves; absent: what is known of a model tells. */
+  tasks?: readonly TaskName[] | undefined;
   /** The request fields that never reach a model, by the provider's own name of the model. Absent: none. */
   unsupportedParameters?: (upstreamModel: string) => readonly string[];
   /**
@@ -77,7 +81,7 @@ export interface CatalogSources {
   /** false: no model is found by its name without the author. Default true. */
   hasBareNames?: boolean;
   /** Reads the built-in models; null: there are none. */
-  loadBuiltIn?: (() => Promise<readonly Model[]>) | null;
+  loadBuiltIn?: (() => Promise<readonly LateModel[]>) | null;
   /** Reads the list prices that providers publish; null: there are none. */
   loadPrices?: (() => Promise<ListPrices>) | null;
   /** All known providers, by slug. */
@@ -98,7 +102,7 @@ const none: readonly Model[] = [];
 /** The merged models of all sources. Valid as long as no source changes. */
 interface Merged {
   document: readonly Model[];
-  bySlug: ReadonlyMap<string, Model>;
+  bySlug: ReadonlyMap<string, Model | LateModel>;
   aliases: ReadonlyMap<string, string>;
   /** Slugs by the name after the author. */
   byBareName: () => ReadonlyMap<string, readonly string[]>;
@@ -110,7 +114,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
   const ownAliases = aliasesOf(own, sources.aliases ?? new Map());
   const builtIn = readOnce(loadBuiltIn, [], 'models', sources.logger);
   const prices = readOnce<ListPrices | null>(loadPrices, null, 'prices', sources.logger);
-  let known: ReadonlyMap<string, Endpoint> | null = null;
+  let known: KnownEndpoints | null = null;
   let merged: Merged | null = null;
   let current: View | null = null;
 
@@ -135,7 +139,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
   function viewAt(nowMs: number): View {
     const mergedModels = mergedNow();
     if (current === null || current.prices !== prices.value || !current.holdsAt(nowMs)) {
-      current = createView(mergedModels, known as ReadonlyMap<string, Endpoint>, providers, prices.value, nowMs);
+      current = createView(mergedModels, known as KnownEndpoints, providers, prices.value, nowMs);
     }
     return current;
   }
@@ -210,7 +214,7 @@ interface View extends CatalogView {
 
 function createView(
   { bySlug, aliases, byBareName }: Merged,
-  known: ReadonlyMap<string, Endpoint>,
+  known: KnownEndpoints,
   providers: ReadonlyMap<string, CatalogProvider>,
   prices: ListPrices | null,
   nowMs: number,
@@ -222,17 +226,17 @@ function createView(
   const withPrice = (endpoint: Endpoint): Endpoint => {
     if (!mayBePriced(endpoint)) return endpoint;
     const { providerSlug, upstreamModel } = listedAs(endpoint);
-    const pricing = known.get(nameOf(endpoint))?.pricing;
+    const pricing = known(nameOf(endpoint))?.pricing;
     if (pricing) return { ...endpoint, pricing };
     const found = prices?.find(providerSlug, upstreamModel, nowMs);
     return found ? { ...endpoint, pricing: found } : endpoint;
   };
   const complete = (model: Model): Model =>
     model.endpoints.some(mayBePriced) ? { ...model, endpoints: model.endpoints.map(withPrice) } : model;
-  const listed = (model: Model): Model => {
+  const listed = (model: Model | LateModel): Model => {
     let found = priced.get(model.slug);
     if (!found) {
-      found = complete(model);
+      found = complete(madeOf(model));
       priced.set(model.slug, found);
     }
     return found;
@@ -256,7 +260,7 @@ function createView(
     named: (bareName) =>
       bareName.includes('/')
         ? none
-        : (byBareName().get(bareName) ?? []).map((slug) => listed(bySlug.get(slug) as Model)),
+        : (byBareName().get(bareName) ?? []).map((slug) => listed(bySlug.get(slug) as Model | LateModel)),
     get models() {
       models ??= [...bySlug.values()].map(listed);
       return models;
@@ -272,14 +276,21 @@ function mayBePriced(endpoint: Endpoint): boolean {
   );
 }
 
-/** The built-in endpoints, by provider and the provider's own name for the model. */
-function endpointsByName(models: readonly Model[]): ReadonlyMap<string, Endpoint> {
-  return new Map(models.flatMap(({ endpoints }) => endpoints.map((endpoint) => [nameOf(endpoint), endpoint])));
+/** Finds a built-in endpoint by the name under which lists know it. */
+type KnownEndpoints = (name: string) => Endpoint | undefined;
+
+function endpointsByName(models: readonly LateModel[]): KnownEndpoints {
+  const byName = lazily(
+    () => new Map(models.flatMap((model) => model.names.map((name, at) => [name, { model, at }] as const))),
+  );
+  return (name) => {
+    const found = byName().get(name);
+    return found?.model.make().endpoints[found.at];
+  };
 }
 
 function nameOf(endpoint: Endpoint): string {
-  const { providerSlug, upstreamModel } = listedAs(endpoint);
-  return `${providerSlug} ${upstreamModel}`;
+  return listedName(listedAs(endpoint));
 }
 
 /** Tells whether a slug starts with the slug of a provider of the host app. That provider wins over any other model. */
@@ -290,7 +301,7 @@ function isOwnProviders(slug: string, providers: ReadonlyMap<string, CatalogProv
 /** The model for `provider/whatever/the-provider-calls-it`: the provider gets the part of the slug after its own. */
 function passThroughModel(
   slug: string,
-  known: ReadonlyMap<string, Endpoint>,
+  known: KnownEndpoints,
   providers: ReadonlyMap<string, CatalogProvider>,
 ): Model | null {
   const slash = slug.indexOf('/');
@@ -314,9 +325,10 @@ function passThroughModel(
     supportedParameters: null,
     ...(unsupported.length > 0 ? { unsupportedParameters: unsupported } : {}),
     ...(provider.searchesWeb?.(upstreamModel) ? { searchesWeb: true } : {}),
+    ...(provider.tasks === undefined ? {} : { tasks: provider.tasks }),
     dataPolicy: provider.dataPolicy,
   };
-  const same = known.get(nameOf(endpoint));
+  const same = known(nameOf(endpoint));
   return {
     slug,
     name: slug,

@@ -8,3 +8,8 @@ export function listedAs({
 }: Pick<Endpoint, 'listedAs' | 'providerSlug' | 'upstreamModel'>): { providerSlug: string; upstreamModel: string } {
   return listed ?? { providerSlug, upstreamModel };
 }
+
+/** The name under which a list knows an endpoint, in one text. */
+export function listedName({ providerSlug, upstreamModel }: Pick<Endpoint, 'providerSlug' | 'upstreamModel'>): string {
+  return `${providerSlug} ${upstreamModel}`;
+}

@@ -1,4 +1,5 @@
 import type { Endpoint, Model } from '../call/model.ts';
+import { type LateModel, madeOf } from './late-model.ts';
 import { listedAs } from './listed-as.ts';
 
 /**
@@ -6,12 +7,18 @@ import { listedAs } from './listed-as.ts';
  * fields. Models keep the order in which they are first named.
  * @param sources  the most trusted first; a slug occurs once in each
  */
-export function mergeModels(sources: readonly (readonly Model[])[]): ReadonlyMap<string, Model> {
-  const merged = new Map<string, Model>();
+export function mergeModels(sources: readonly (readonly Model[])[]): ReadonlyMap<string, Model>;
+export function mergeModels(
+  sources: readonly (readonly (Model | LateModel)[])[],
+): ReadonlyMap<string, Model | LateModel>;
+export function mergeModels(
+  sources: readonly (readonly (Model | LateModel)[])[],
+): ReadonlyMap<string, Model | LateModel> {
+  const merged = new Map<string, Model | LateModel>();
   for (const models of sources) {
     for (const model of models) {
       const first = merged.get(model.slug);
-      merged.set(model.slug, first ? fillModel(first, model) : model);
+      merged.set(model.slug, first ? fillModel(madeOf(first), madeOf(model)) : model);
     }
   }
   return merged;

@@ -21,6 +21,6 @@ export function aliasesOf(
 }
 
 /** Slugs of models by the name after the author. */
-export function slugsByName(models: ReadonlyMap<string, Model>): ReadonlyMap<string, readonly string[]> {
+export function slugsByName(models: ReadonlyMap<string, unknown>): ReadonlyMap<string, readonly string[]> {
   return Map.groupBy(models.keys(), (slug) => slug.slice(slug.indexOf('/') + 1));
 }

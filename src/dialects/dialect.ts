@@ -11,6 +11,7 @@ import type { Schema } from '../schema/schema.ts';
 import type { Profile } from './fit/profile.ts';
 import { leftOutParameters } from './shared/left-out-parameters.ts';
 import type { BoundThoughts } from './shared/thought-bindings.ts';
+import type { TaskCodecs } from './tasks/contract.ts';
 
 /** A request for an upstream, with the facts of the provider that its dialect must know. */
 export interface DialectRequest<Quirks extends object = object> {
@@ -27,6 +28,8 @@ export interface DialectRequest<Quirks extends object = object> {
    * cost more than the tokens of the request, and are listed as dropped.
    */
   isLimited?: boolean;
+  /** true: the price of a search is known, so what is held pays for those of the provider's own search tool. Default: false. */
+  paysForSearches?: boolean;
   /**
    * Returns the reason why thoughts that go back may no longer fit the messages before them; null: as far as is known,
    * they fit. Called only where the request carries such thoughts to a model that binds them. Default: they fit.
@@ -66,6 +69,12 @@ export interface EncodedRequest {
   thoughts?: BoundThoughts;
 }
 
+/** A request for the number of tokens of a prompt, before authentication. */
+export interface CountRequest extends Pick<EncodedRequest, 'path' | 'headers' | 'body'> {
+  /** Reads the response. @returns the number of tokens as the provider wrote it; anything else: there is none */
+  tokensIn(body: Readonly<Record<string, unknown>>): unknown;
+}
+
 export type { StructuredOutput } from '../schema/chat/envelope.ts';
 
 /** The facts of a request that the reader of its response must know. */
@@ -76,6 +85,8 @@ export interface Reading {
   reasoningFormat?: string;
   /** true: the client speaks Responses, so deltas carry the output items that they are parts of (`withOutputItem`). */
   outputItems?: boolean;
+  /** true: the client speaks the provider's own wire format, so chunks carry the events that they were made of. */
+  nativeEvents?: boolean;
   /** true: the provider was asked for a shorter conversation; without it, a body that looks like one is none. */
   compaction?: boolean;
   /** Collects the provider's reports of parts that it left out of the conversation. Absent: nobody asks. */
@@ -191,6 +202,18 @@ export interface Dialect<Quirks extends object = object> {
    * request.
    */
   format?: WireFormat;
+  /** The tasks beside chat that it speaks. Default: none. */
+  tasks?: TaskCodecs;
+  /**
+   * Tells whether the provider takes a request of a client's wire format as it came, for this model, though its usual
+   * format is another: `encodeRequest` then gets `native`. Default: only where `format` is the client's.
+   */
+  takesWhole?(native: Native, upstreamModel: string, quirks: Quirks): boolean;
+  /**
+   * true: callers may name what is stored in the account of the operator's credential, such as a cache or a file: each can
+   * then use what any other has stored. Default: only with a credential of their own.
+   */
+  sharesStored?(quirks: Quirks): boolean;
   /**
    * The conversations that the model accepts. A request is changed to be one before it is encoded: ids and names, order
    * and roles, texts and pictures. Default: it is encoded as it is.
@@ -204,6 +227,12 @@ export interface Dialect<Quirks extends object = object> {
    * @throws UpstreamError made by `unsupported`, where the request holds a part that the provider cannot take
    */
   encodeRequest(input: DialectRequest<Quirks>): EncodedRequest;
+  /**
+   * Makes the request by which the provider counts the tokens of a prompt, free of charge. Default: it has no such count.
+   * @param encoded  the request whose prompt is counted, as `encodeRequest` has made it
+   * @returns        null: the provider counts no prompt of this model
+   */
+  count?(encoded: EncodedRequest, upstreamModel: string, quirks: Quirks): CountRequest | null;
   /** @throws UpstreamError bad_response when the body is no result of this dialect; when it is an error, that error */
   decodeResult(body: unknown, quirks: Quirks, reading?: Reading): DecodedResult;
   /** Makes a decoder for one stream. */

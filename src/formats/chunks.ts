@@ -1,5 +1,6 @@
+import { isObject } from '../base/values.ts';
 import { type OutputDelta, outputDeltasOf, outputItemOf, withOutputDeltas } from '../call/output-item.ts';
-import type { ChatChoice, ChatResult } from '../schema/chat/chat.ts';
+import type { AssistantMessage, ChatChoice, ChatResult } from '../schema/chat/chat.ts';
 import type { ChatChunk, ChunkChoice, ChunkDelta } from '../schema/chat/chunk.ts';
 import { type DeltaFolder, deltaFolder, listAppender } from '../schema/chat/message-of-deltas.ts';
 
@@ -37,6 +38,19 @@ export function toChunks(result: ChatResult): ChatChunk[] {
     chunks.push({ ...start, choices: [{ index, delta: {}, finish_reason, native_finish_reason }] });
   }
   return chunks;
+}
+
+/** Returns a complete message as one delta. */
+export function deltaOf(message: AssistantMessage): ChunkDelta {
+  const { content, tool_calls: calls, ...fields } = message;
+  const text = Array.isArray(content)
+    ? content.map((part) => (isObject(part) && typeof part.text === 'string' ? part.text : '')).join('')
+    : (content ?? '');
+  return {
+    ...fields,
+    content: text,
+    ...(calls ? { tool_calls: calls.map((call, index) => ({ ...call, index })) } : {}),
+  } as ChunkDelta;
 }
 
 /** The most deltas that are kept of a choice that is not known to be made of output items. */

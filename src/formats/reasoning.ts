@@ -1,3 +1,4 @@
+import type { Loose } from '../base/values.ts';
 import type { ChatRequest, ReasoningDetail } from '../schema/chat/chat.ts';
 import type { ChatChunk, ChunkDelta } from '../schema/chat/chunk.ts';
 
@@ -52,4 +53,34 @@ export function reasoningFilter(): ReasoningFilter {
       return hasContent ? { ...chunk, choices } : null;
     },
   };
+}
+
+/**
+ * Joins the details of thoughts that came in pieces: those of one detail follow each other, and its signature is the last.
+ * @returns other objects; those that were given are not changed
+ */
+export function joinedDetails(details: readonly ReasoningDetail[]): ReasoningDetail[] {
+  const joined: ReasoningDetail[] = [];
+  for (const detail of details) {
+    const last = joined.at(-1) as Loose | undefined;
+    if (last === undefined || !goesOn(last, detail)) joined.push({ ...detail });
+    else
+      for (const [name, value] of Object.entries(detail)) {
+        if (value == null) continue;
+        const isText = name === 'text' || name === 'summary' || name === 'data';
+        last[name] = isText && typeof last[name] === 'string' ? `${last[name]}${value}` : value;
+      }
+  }
+  return joined;
+}
+
+/** true: the detail is one more piece of the last one. */
+function goesOn(last: Loose, detail: ReasoningDetail): boolean {
+  const isSame = (name: 'index' | 'format' | 'id') => {
+    const [before, after] = [last[name] ?? null, detail[name] ?? null];
+    return before === after || (name !== 'index' && (before === null || after === null));
+  };
+  // Of two encrypted texts, only an index tells that they are one.
+  const isNamed = detail.type !== 'reasoning.encrypted' || detail.index != null;
+  return last.type === detail.type && isNamed && !last.signature && isSame('index') && isSame('format') && isSame('id');
 }

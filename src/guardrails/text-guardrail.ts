@@ -189,7 +189,7 @@ export function textGuardrail(options: TextGuardrailOptions): Guardrail {
         responseStep({
           patterns,
           findings,
-          hasItems: native !== null,
+          hasItems: native?.format === 'responses' || native?.format === 'messages',
           expectsJson: request.response_format !== undefined && request.response_format?.type !== 'text',
           pausing: pace,
           run: (work) => done(work, pace, context, 'output'),
@@ -210,7 +210,7 @@ export function textGuardrail(options: TextGuardrailOptions): Guardrail {
           responseStep({
             patterns: taken.restoring(),
             findings: new RestoredFindings('output'),
-            hasItems: native !== null,
+            hasItems: native?.format === 'responses' || native?.format === 'messages',
             expectsJson: request.response_format !== undefined && request.response_format?.type !== 'text',
             skipsThoughts: true,
             pausing: pace,

@@ -62,9 +62,10 @@ export interface AuthenticateDeps {
 }
 
 /**
- * Makes the function that finds the caller of a request: the caller that the host app names, else the owner of the
- * bearer key, else the user that the host app finds for the request. If a function of the host app throws, the request
- * fails.
+ * Makes the function that finds the caller of a request: the caller that the host app names, else the owner of a key,
+ * else the user that the host app finds for the request. The bearer key counts first. Clients of other wire formats send
+ * their key as `x-api-key`, as `x-goog-api-key` or in the query as `key`; these count in that order where the ones before
+ * are no known keys. If a function of the host app throws, the request fails.
  */
 export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   const byKey = keyLookup(deps);
@@ -74,15 +75,25 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
     const header = request.headers.get('authorization') ?? '';
     const found = byKey(header);
     if (found !== null && !(found instanceof Promise)) return found;
-    return andThen(found, (caller) => caller ?? ownUser(request, header, host));
+    return andThen(found, (caller) => caller ?? byOtherKey(request, header, otherKeys(request), host));
   };
+
+  function byOtherKey(
+    request: Request,
+    header: string,
+    [key, ...further]: readonly string[],
+    host: FindHostCaller | undefined,
+  ): Caller | Promise<Caller> {
+    if (key === undefined) return ownUser(request, header, host);
+    return andThen(byKey(`Bearer ${key}`), (caller) => caller ?? byOtherKey(request, header, further, host));
+  }
 
   /** Finds the caller of a request without a known key. */
   async function ownUser(request: Request, header: string, find: FindHostCaller | undefined): Promise<Caller> {
     const own = (await find?.()) ?? (await byHostApp?.(request));
     if (own) return foundCaller(own);
     if (find || byHostApp) throw unauthenticated('The request could not be authenticated');
-    throw unauthenticated(faultOf(header));
+    throw unauthenticated(otherKeys(request).length > 0 ? 'The API key is not valid' : faultOf(header));
   }
 }
 
@@ -162,6 +173,25 @@ export function requirePermission(caller: Caller, needed: readonly Permission[])
 /** @returns null: the header holds no key */
 function bearerIn(header: string): string | null {
   return /^bearer +(\S+)\s*$/i.exec(header)?.[1] ?? null;
+}
+
+/** The keys of a request outside of the header `Authorization`, in the order in which they count. */
+function otherKeys({ headers, url }: Request): string[] {
+  const inQuery = /[?&]key=([^&#]+)/.exec(url)?.[1];
+  return [
+    headers.get('x-api-key'),
+    headers.get('x-goog-api-key'),
+    inQuery === undefined ? null : textOf(inQuery),
+  ].flatMap((key) => (key === null || !/^\S+$/.test(key.trim()) ? [] : [key.trim()]));
+}
+
+/** Decodes a value of a query. @returns null: it is none */
+function textOf(encoded: string): string | null {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return null;
+  }
 }
 
 /** The reason why a header identifies no caller. */

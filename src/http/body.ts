@@ -50,13 +50,19 @@ export function checkBody(value: unknown, operation: Operation, headers: Headers
   return checked.value;
 }
 
-/** Parameters that clients add to every URL. They describe the client, and change nothing. */
-const ofClients = ['api-version', 'client_version'];
+/**
+ * Parameters that clients add to every URL. They describe the client, and change nothing; `key` holds its key, which was
+ * read with the headers.
+ */
+const ofClients = ['api-version', 'client_version', 'beta', 'key', 'prettyPrint', '$prettyPrint', 'lifecycle[]'];
+/** Parameters that ask for the form of a response. JSON is what it has anyway. */
+const forms = ['alt', '$alt'];
 
 /** Reads the query of a URL. @throws GatewayError invalid_request (400) */
 export function checkQuery(url: string, schema: Schema): unknown {
   const given = new Map(new URL(url).searchParams);
   for (const name of ofClients) given.delete(name);
+  for (const name of forms) if (/^(?:json(?:;.*)?)?$/.test(given.get(name) ?? '')) given.delete(name);
   return checkedBy(schema, Object.fromEntries(given));
 }
 
@@ -158,6 +164,7 @@ export interface BodyReader {
 
 /**
  * Reads a body that has not been read yet, and inflates it where it is compressed.
+ * @param isBinary  true: the body need not be a text
  * @throws GatewayError unsupported_media_type (415), payload_too_large (413); the returned value can also fail with
  *   these, or with invalid_request (400)
  */
@@ -166,6 +173,7 @@ export function readBody(
   { bytes: limit }: BodyLimits,
   { beforeBody, readText }: BodyReader,
   inflater: Inflater,
+  isBinary = false,
 ): Pending<string | Uint8Array> {
   const codings = codingsOf(request, inflater);
   if (!readText && request.bodyUsed) throw bodyFailed('consumed');
@@ -176,10 +184,13 @@ export function readBody(
   // declare a wrong length; `checkBody` then finds the text too large.
   beforeBody?.();
   const isCounted = !readText && declared === null;
-  if (codings === null && isCounted && request.body !== null) return pendingOf(countedText(request.body, limit));
+  if (codings === null && isCounted && !isBinary && request.body !== null)
+    return pendingOf(countedText(request.body, limit));
   const read: Pending<string | Uint8Array> = readText
     ? (done, failed) => readText(limit, done, failed)
-    : pendingOf(isCounted && request.body !== null ? countedBytes(request.body, limit) : declaredBytes(request));
+    : pendingOf(
+        isCounted && request.body !== null ? countedBytes(request.body, limit, isBinary) : declaredBytes(request),
+      );
   return codings === null ? read : inflated(read, codings, limit, inflater, () => largeBody(limit));
 }
 
@@ -205,17 +216,22 @@ async function countedText(body: ReadableStream<Uint8Array>, limit: number): Pro
   return text + decodeUtf8(() => decoder.decode());
 }
 
-async function countedBytes(body: ReadableStream<Uint8Array>, limit: number): Promise<Uint8Array> {
+async function countedBytes(body: ReadableStream<Uint8Array>, limit: number, isBinary: boolean): Promise<Uint8Array> {
   const buffers: Uint8Array[] = [];
-  await readCounted(body, limit, (buffer) => void buffers.push(buffer));
+  await readCounted(body, limit, (buffer) => void buffers.push(buffer), isBinary);
   return joinBytes(buffers);
 }
 
-/** @param take  for each buffer; where it throws, the rest is not read */
+/**
+ * @param take      for each buffer; where it throws, the rest is not read
+ * @param isBinary  true: the rest is left alone, and not cancelled. Node's own body of a FormData, as requests in process
+ *   have it, then rejects where nobody can listen
+ */
 async function readCounted(
   body: ReadableStream<Uint8Array>,
   limit: number,
   take: (buffer: Uint8Array) => void,
+  isBinary = false,
 ): Promise<void> {
   const reader = body.getReader();
   let size = 0;
@@ -227,7 +243,8 @@ async function readCounted(
       if (size > limit) throw largeBody(limit);
       take(value);
     } catch (error) {
-      reader.cancel().catch(() => undefined);
+      if (isBinary) reader.releaseLock();
+      else reader.cancel().catch(() => undefined);
       throw error;
     }
   }
@@ -237,7 +254,8 @@ function tooLarge(limit: number): never {
   throw largeBody(limit);
 }
 
-function largeBody(limit: number): GatewayError {
+/** The error for a body that is longer than the limit. */
+export function largeBody(limit: number): GatewayError {
   return new GatewayError('payload_too_large', `The body is larger than ${limit} bytes`, {
     metadata: { limit_bytes: limit },
   });

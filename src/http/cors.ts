@@ -8,6 +8,8 @@ export type AddCors = (request: Request, response: Response) => Response;
 /** Request headers that clients of the interface send. */
 const requestHeaders = [
   'authorization',
+  'x-api-key',
+  'x-goog-api-key',
   'content-type',
   'content-encoding',
   'user-agent',
@@ -19,11 +21,19 @@ const requestHeaders = [
 ];
 
 /** Beginnings of request headers: those of the gateway, and those in which a client describes itself. */
-const requestPrefixes = ['x-service-', 'x-stainless-', 'openai-'];
+const requestPrefixes = ['x-service-', 'x-stainless-', 'openai-', 'anthropic-', 'x-goog-', 'x-claude-code-'];
 
 /** Response headers that a web page may read, beside those that every web page may. */
-const responseHeaders = ['x-generation-id', 'x-service-dropped', 'retry-after', 'allow', 'www-authenticate'];
-const responsePrefix = 'x-ratelimit-';
+const responseHeaders = [
+  'x-generation-id',
+  'request-id',
+  'x-service-dropped',
+  'retry-after',
+  'x-should-retry',
+  'allow',
+  'www-authenticate',
+];
+const responsePrefixes = ['x-ratelimit-', 'anthropic-ratelimit-'];
 
 /**
  * Cross-origin rules, for hosts without their own. A preflight has been answered like every OPTIONS request: without a
@@ -71,7 +81,7 @@ export function createCors(settings: CorsSettings, brand: string, logger: Logger
       );
       headers.set('access-control-max-age', String(Math.floor(maxAgeMs / 1000)));
     } else {
-      const limits = [...headers.keys()].filter((name) => name.startsWith(responsePrefix));
+      const limits = [...headers.keys()].filter((name) => responsePrefixes.some((one) => name.startsWith(one)));
       headers.set('access-control-expose-headers', [...exposed, ...limits].join(', '));
     }
     return response;

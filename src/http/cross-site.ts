@@ -10,8 +10,8 @@ const safe = new Set(['GET', 'HEAD']);
 /**
  * Makes the check of where a request comes from. A browser adds the cookies of the host app to a request from a page of
  * any site, and asks nobody if the request is as simple as a form's. So, where the host app has named the caller, a
- * request that changes or spends something must not come from another origin. A bearer token is proof enough: no
- * browser adds one by itself.
+ * request that changes or spends something must not come from another origin. A bearer token, or a key in a header
+ * of its own, is proof enough: no browser adds one by itself, and none sends such a header to another site unasked.
  *
  * Browsers tell in `Sec-Fetch-Site` where a request comes from, and otherwise in `Origin`. Other clients send neither
  * header, and have no cookies that a page could use.
@@ -24,7 +24,9 @@ export function siteCheck(isTrusted: (origin: string) => boolean): CheckSite {
     if (
       apiKeyHash !== null ||
       (safe.has(method) && !isHandshake) ||
-      /^bearer /i.test(headers.get('authorization') ?? '')
+      /^bearer /i.test(headers.get('authorization') ?? '') ||
+      headers.has('x-api-key') ||
+      headers.has('x-goog-api-key')
     )
       return;
     const site = headers.get('sec-fetch-site');

@@ -10,8 +10,9 @@ import { refusal } from '../base/refusal.ts';
 import { cleanName } from '../base/text/clean-text.ts';
 import { abortError, CallAborted } from '../call/abort.ts';
 import type { Caller } from '../call/call.ts';
+import type { WireFormat } from '../call/native.ts';
 import type { OperationReply } from '../call/reply.ts';
-import type { Operation } from '../operations/operation.ts';
+import { type ListedOperation, type Operation, type OperationInput, wholeOf } from '../operations/operation.ts';
 import type { OverloadSettings } from '../schema/settings/settings.ts';
 import type { Logger, OperationRecord, OperationRecorder } from '../telemetry/record.ts';
 import type { Inflater } from '../transport/inflate.ts';
@@ -28,18 +29,22 @@ import {
   readBody,
   unreadable,
 } from './body.ts';
-import { checkContentType } from './content-type.ts';
+import { checkContentType, isForm } from './content-type.ts';
 import { checkHandled, type HandleContext } from './context.ts';
 import type { AddCors } from './cors.ts';
 import type { CheckSite } from './cross-site.ts';
+import { envelopes } from './envelopes.ts';
+import { parseForm } from './form.ts';
 import { namedCaller } from './host-caller.ts';
 import { loadShedder } from './overload.ts';
+import { type Place, placeOf } from './place.ts';
 import { respond, respondError } from './respond.ts';
 import { createRouter, findSocket, type Matched } from './router.ts';
 import { neverLeaves, Watch } from './watch.ts';
+import { wireOf } from './wire.ts';
 
 export interface EdgeDeps {
-  operations: readonly Operation[];
+  operations: readonly ListedOperation[];
   authenticate: Authenticate;
   clock: Clock;
   limits: BodyLimits;
@@ -67,6 +72,8 @@ export interface Edge {
    * @returns the caller; or the response that refuses the handshake
    */
   admit: Admit;
+  /** Like `handle`, for a request that came over a WebSocket. @param connection  the number of the WebSocket */
+  handleOver(connection: number, request: Request, context: HandleContext): Promise<Response>;
   /** Like `handle`, for a caller that was checked. */
   handleAs(caller: Caller, request: Request): Promise<Response>;
   /**
@@ -75,13 +82,13 @@ export interface Edge {
    * @returns the body of the response, as a copy that the host app may change
    * @throws the GatewayError of which a response would tell
    */
-  call(operation: Operation, given: unknown, caller: Caller): Promise<unknown>;
+  call(operation: ListedOperation, given: unknown, caller: Caller): Promise<unknown>;
   /**
    * As `call`, for an operation that may stream, with the headers and the signal of a request.
    * @returns the reply itself: a stream has to be read to its end or cancelled
    * @throws the GatewayError of which a response would tell; with the reason of the signal, once that is aborted
    */
-  ask(operation: Operation, given: unknown, caller: Caller, of: AskedWith): Promise<OperationReply>;
+  ask(operation: ListedOperation, given: unknown, caller: Caller, of: AskedWith): Promise<OperationReply>;
   /** The number of requests that have not ended. */
   inFlight(): number;
   /** Stops all requests in flight, and accepts no new ones. */
@@ -132,20 +139,29 @@ export function createEdge(deps: EdgeDeps): Edge {
     host: ReturnType<typeof checkHandled>,
     /** Takes the caller of a handshake, instead of its operation; null: the request is no handshake. */
     admitted: ((caller: Caller) => void) | null = null,
+    connection?: number,
   ): Promise<Response> {
     const ResponseOf = context.Response ?? Response;
     let caller: Caller | null = null;
     let isHead = request.method === 'HEAD';
     let found: Matched | null = null;
+    let place: Place = nowhere;
     let isRunning = false;
     const time = steadyClock(clock);
     const receivedAtMs = time.now();
+    const wire = (): WireFormat => {
+      const declared = found === null ? 'asked' : (found.operation.wire ?? 'chat');
+      return declared === 'asked' ? wireOf(place, request) : declared;
+    };
     const note = (error: GatewayError | null, status: number, id: string | null) =>
       deps.record?.(recordOf(request.method, found, id, caller, isRunning, status, error, receivedAtMs, time.now()));
     try {
       if (closing) throw shuttingDown();
       const basePath = context.basePath ?? deps.basePath;
-      const path = pathBelow(context.path ?? pathOf(request.url), basePath);
+      const asked = context.path ?? pathOf(request.url);
+      place = { path: asked, isBeta: false };
+      place = placeOf(request.method, asked, basePath);
+      const { path } = place;
       const route = admitted === null ? find(request.method, path, request) : findSocket(find, path, request);
       if ('allow' in route) return new ResponseOf(null, { status: 204, headers: { allow: route.allow } });
       found = route;
@@ -153,49 +169,55 @@ export function createEdge(deps: EdgeDeps): Edge {
       shedLoad?.(route.operation);
       const watch = new Watch(open, clock, allowedMs(request.headers), request, context.onLeave);
       try {
-        const { operation, params } = route;
-        const authenticated = operation.isPublic ? anybody : deps.authenticate(request, host);
+        const { operation: listed, params } = route;
+        const authenticated = listed.isPublic ? anybody : deps.authenticate(request, host);
         caller =
           authenticated instanceof Promise
             ? await watch.unlessStopped(pendingOf(authenticated), itself)
             : authenticated;
         const authenticatedAtMs = time.now();
-        if (!operation.isPublic) requirePermission(caller, operation.permissions);
+        if (!listed.isPublic) requirePermission(caller, listed.permissions);
         deps.checkSite(request, caller, admitted !== null);
         if (admitted !== null) {
           admitted(caller);
           watch.ended();
           return new ResponseOf(null);
         }
+        const whole = wholeOf(listed);
+        const operation = whole instanceof Promise ? await watch.unlessStopped(pendingOf(whole), itself) : whole;
         const query = operation.query ? checkQuery(request.url, operation.query()) : null;
         let body: unknown = null;
         let isLong = false;
         if (operation.body !== null) {
-          const parsed = parseBody(await bodyOf(request, operation, context, watch), deps.limits);
+          const given = await bodyOf(request, operation, context, watch);
+          const parsed = isForm(request, operation)
+            ? await parseForm(given, request.headers, operation.form ?? {}, deps.limits)
+            : parseBody(orEmpty(operation, given), deps.limits);
           isLong = parsed.length > longBody;
           if (isLong) await nextTurn();
           body = checkBody(parsed.value, operation, request.headers);
           if (isLong) await nextTurn();
         }
-        isRunning = true;
-        const reply = await operation.run({
+        const input = {
           body,
           isLong,
           query,
           params,
           basePath,
+          wire: wire(),
           caller,
           headers: request.headers,
+          connection,
           signal: watch.signal,
           time,
           receivedAtMs,
           authenticatedAtMs,
+        };
+        const reply = await runWatched(operation, input, watch, () => {
+          isRunning = true;
         });
-        // A stream tells itself when it has ended.
-        if (reply.kind === 'stream') reply.body.onEnd((end) => (end === 'cancelled' ? watch.left() : watch.ended()));
-        else watch.ended();
         if (!operation.recordsItself) note(null, reply.status, null);
-        return respond(reply, isHead, ResponseOf);
+        return respond(named(reply, wire(), time), isHead, ResponseOf);
       } catch (error) {
         watch.ended();
         throw error;
@@ -205,30 +227,32 @@ export function createEdge(deps: EdgeDeps): Edge {
       // An operation that ran has an id already.
       const id = isRunning ? null : (found?.operation.generationId?.(receivedAtMs) ?? null);
       if (!isRunning || !found?.operation.recordsItself) note(known, known.status, id);
-      const named = id === null ? known : known.with({ headers: idHeader(id) });
-      return respondError(named, caller, brand, isHead, ResponseOf);
+      const withId = id === null ? known : known.with({ headers: idHeader(id) });
+      return respondError(withId, caller, { brand, wire: wire(), nowMs: time.now() }, isHead, ResponseOf);
     }
   }
 
-  async function call(operation: Operation, given: unknown, caller: Caller): Promise<unknown> {
+  async function call(operation: ListedOperation, given: unknown, caller: Caller): Promise<unknown> {
     const { body } = await ask(operation, given, caller, { headers: new Headers() });
     // A copy, because parts of the body are in use here, such as the permissions of a key.
     return structuredClone(body);
   }
 
-  async function ask(operation: Operation, given: unknown, caller: Caller, of: AskedWith): Promise<OperationReply> {
+  async function ask(listed: ListedOperation, given: unknown, caller: Caller, of: AskedWith): Promise<OperationReply> {
     const { headers, signal } = of;
     const time = steadyClock(clock);
     const receivedAtMs = time.now();
     let isRunning = false;
     const note = (error: GatewayError | null, status: number, id: string | null) => {
-      const found = { operation, params: {}, isHead: false };
-      deps.record?.(recordOf(operation.method, found, id, caller, isRunning, status, error, receivedAtMs, time.now()));
+      const found = { operation: listed, params: {}, isHead: false };
+      deps.record?.(recordOf(listed.method, found, id, caller, isRunning, status, error, receivedAtMs, time.now()));
     };
     try {
       if (closing) throw shuttingDown();
-      shedLoad?.(operation);
-      requirePermission(caller, operation.permissions);
+      shedLoad?.(listed);
+      requirePermission(caller, listed.permissions);
+      const whole = wholeOf(listed);
+      const operation = whole instanceof Promise ? await whole : whole;
       const { params, query, body, isLong } = argumentsOf(operation, given, deps.limits, headers);
       const watch = new Watch(
         open,
@@ -237,24 +261,24 @@ export function createEdge(deps: EdgeDeps): Edge {
         signal ? { signal } : null,
         signal ? undefined : neverLeaves,
       );
-      isRunning = true;
       try {
-        const reply = await operation.run({
+        const input = {
           body,
           isLong,
           query,
           params,
           basePath: deps.basePath,
+          wire: operation.wire === 'asked' ? 'chat' : (operation.wire ?? 'chat'),
           caller,
           headers,
           signal: watch.signal,
           time,
           receivedAtMs,
           authenticatedAtMs: receivedAtMs,
+        };
+        const reply = await runWatched(operation, input, watch, () => {
+          isRunning = true;
         });
-        // A stream tells itself when it has ended.
-        if (reply.kind === 'stream') reply.body.onEnd((end) => (end === 'cancelled' ? watch.left() : watch.ended()));
-        else watch.ended();
         if (!operation.recordsItself) note(null, reply.status, null);
         return reply;
       } catch (error) {
@@ -262,10 +286,10 @@ export function createEdge(deps: EdgeDeps): Edge {
         throw error;
       }
     } catch (error) {
-      const known = shown(error, operation.method, () => operation.path);
+      const known = shown(error, listed.method, () => listed.path);
       // An operation that ran has an id already.
-      const id = isRunning ? null : (operation.generationId?.(receivedAtMs) ?? null);
-      if (!isRunning || !operation.recordsItself) note(known, known.status, id);
+      const id = isRunning ? null : (listed.generationId?.(receivedAtMs) ?? null);
+      if (!isRunning || !listed.recordsItself) note(known, known.status, id);
       if (signal?.aborted) throw signal.reason;
       throw id === null ? known : known.with({ headers: idHeader(id) });
     }
@@ -278,7 +302,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     checkContentType(request, operation, body !== undefined && !isText(body) && !(body instanceof ArrayBuffer));
     const read: Pending<unknown> =
       body === undefined
-        ? readBody(request, deps.limits, context, deps.inflater)
+        ? readBody(request, deps.limits, context, deps.inflater, isForm(request, operation))
         : (done) => done(body instanceof ArrayBuffer ? new Uint8Array(body) : body);
     return watch.unlessStopped(
       (done, failed) => read((value) => inStep(() => done(value), failed, open.size === 1), failed),
@@ -329,6 +353,8 @@ export function createEdge(deps: EdgeDeps): Edge {
       });
       return found[0] ?? response;
     },
+    handleOver: (connection, request, context) =>
+      answer(request, context, checkHandled(request, context), null, connection),
     handleAs: (caller, request) => answer(request, {}, caller),
     call,
     ask,
@@ -338,6 +364,27 @@ export function createEdge(deps: EdgeDeps): Edge {
       for (const watch of open.all()) watch.stop('closing');
     },
   };
+}
+
+/** Prepares and runs an operation, and ends the watch with the reply. @param begins  called before the operation runs */
+async function runWatched(
+  operation: Operation,
+  input: OperationInput,
+  watch: Watch,
+  begins: () => void,
+): Promise<OperationReply> {
+  const prepared = operation.prepare === undefined ? input : await operation.prepare(input);
+  begins();
+  const reply = await operation.run(prepared);
+  // A stream tells itself when it has ended.
+  if (reply.kind === 'stream') reply.body.onEnd((end) => (end === 'cancelled' ? watch.left() : watch.ended()));
+  else watch.ended();
+  return reply;
+}
+
+/** The body that was read; `{}` where it is empty and may be. */
+function orEmpty({ isBodyOptional }: Operation, body: unknown): unknown {
+  return isBodyOptional === true && isText(body) && body.length === 0 ? '{}' : body;
 }
 
 /**
@@ -379,11 +426,12 @@ function pathOf(url: string): string {
   return start < 0 || (query >= 0 && query < start) ? '/' : url.slice(start, query < 0 ? undefined : query);
 }
 
-/** The path below the mount. @throws GatewayError not_found (404) outside of it */
-function pathBelow(path: string, basePath: string): string {
-  if (basePath === '' || basePath === '/') return path;
-  if (path.startsWith(basePath) && (path.length === basePath.length || path[basePath.length] === '/')) {
-    return path.slice(basePath.length) || '/';
-  }
-  throw new GatewayError('not_found', `There is nothing at this path; the gateway is mounted at ${basePath}`);
+/** The place of a request that was refused before its path was read. */
+const nowhere: Place = { path: '', isBeta: false };
+
+/** The reply with its headers under the names of the wire format. */
+function named(reply: OperationReply, wire: WireFormat, time: Pick<Clock, 'now'>): OperationReply {
+  const rename = envelopes[wire].headers;
+  if (rename === undefined || reply.headers === undefined) return reply;
+  return { ...reply, headers: rename(reply.headers, time.now()) };
 }

@@ -6,18 +6,11 @@ const elsewhere: readonly string[] = [
   'assistants',
   'audio',
   'batches',
-  'completions',
   'containers',
-  'conversations',
-  'embeddings',
   'evals',
   'files',
   'fine_tuning',
-  'images',
-  'messages',
-  'moderations',
   'realtime',
-  'rerank',
   'threads',
   'uploads',
   'vector_stores',
@@ -34,6 +27,17 @@ const usual: readonly string[] = ['/chat/completions', '/responses', '/models'];
  */
 export function nothingAt(path: string, paths: readonly string[], isServed: (path: string) => boolean): GatewayError {
   return new GatewayError('not_found', `There is nothing at this path${hintFor(path, paths, isServed)}`);
+}
+
+/**
+ * Returns the error for a call of a model that only Google's API has, such as `:predict`; null: the path is none. Below
+ * `/models/` is a model, to whose path only other methods of HTTP belong.
+ */
+export function missingCall(path: string): GatewayError | null {
+  const [, call] = /^\/models\/.+:(\w{1,40})$/.exec(path) ?? [];
+  if (call === undefined) return null;
+  const served = 'generateContent, streamGenerateContent, countTokens, embedContent, batchEmbedContents and explain';
+  return new GatewayError('not_found', `This gateway does not serve ${call} of a model; it serves ${served}`);
 }
 
 function hintFor(path: string, paths: readonly string[], isServed: (path: string) => boolean): string {

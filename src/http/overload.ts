@@ -1,6 +1,6 @@
 import type { Clock } from '../base/clock.ts';
 import { GatewayError } from '../base/errors.ts';
-import type { Operation } from '../operations/operation.ts';
+import type { OperationFacts } from '../operations/operation.ts';
 import type { OverloadSettings } from '../schema/settings/settings.ts';
 
 /** The time between two checks of the process's timers while requests are in flight. */
@@ -18,7 +18,7 @@ export interface OverloadDeps extends OverloadSettings {
  * managers may use pass, because they can help.
  * @throws GatewayError unavailable (503)
  */
-export type ShedLoad = (operation: Operation) => void;
+export type ShedLoad = (operation: OperationFacts) => void;
 
 /** @returns null: there is no limit */
 export function loadShedder({ maxInFlight, maxLoopLagMs, clock, inFlight }: OverloadDeps): ShedLoad | null {

@@ -1,7 +1,9 @@
 import { streamSource } from '../base/bytes.ts';
 import type { GatewayError } from '../base/errors.ts';
 import type { Caller } from '../call/call.ts';
+import type { WireFormat } from '../call/native.ts';
 import type { OperationReply, ReplyStream } from '../call/reply.ts';
+import { envelopes } from './envelopes.ts';
 
 export type ResponseClass = typeof Response;
 
@@ -56,27 +58,33 @@ function readable(source: ReplyStream): ReadableStream<Uint8Array> {
   return Object.assign(stream, { [streamSource]: source });
 }
 
-/** The error envelope. */
+/**
+ * Makes the response of an error, in the envelope of the wire format that the request speaks.
+ * @param nowMs  epoch ms
+ */
 export function respondError(
   error: GatewayError,
   caller: Caller | null,
-  brand: string,
+  { brand, wire, nowMs }: { brand: string; wire: WireFormat; nowMs: number },
   isHead: boolean,
   ResponseOf: ResponseClass,
 ): Response {
-  const { status, message, metadata, errorType, retryAfterMs, headers, route } = error;
+  const { status, retryAfterMs, route } = error;
+  const envelope = envelopes[wire];
   const body = {
-    error: { code: status, message, ...(status === 500 ? {} : { metadata: { error_type: errorType, ...metadata } }) },
+    ...envelope.error(error),
     ...(route === undefined ? {} : { [`${brand}_metadata`]: route }),
     ...(caller?.userId ? { user_id: caller.userId } : {}),
   };
+  const headers: Record<string, string> = {
+    'content-type': 'application/json',
+    'cache-control': noStore,
+    ...(retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }),
+    ...error.headers,
+    ...envelope.errorHeaders?.(error),
+  };
   return new ResponseOf(isHead ? null : JSON.stringify(body), {
     status,
-    headers: {
-      'content-type': 'application/json',
-      'cache-control': noStore,
-      ...(retryAfterMs === undefined ? {} : { 'retry-after': String(Math.ceil(retryAfterMs / 1000)) }),
-      ...headers,
-    },
+    headers: envelope.headers?.(headers, nowMs) ?? headers,
   });
 }

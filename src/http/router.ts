@@ -1,10 +1,10 @@
 import { IttyRouter } from 'itty-router';
 import { GatewayError, isGatewayError } from '../base/errors.ts';
-import type { Operation } from '../operations/operation.ts';
-import { nothingAt } from './no-path.ts';
+import type { ListedOperation } from '../operations/operation.ts';
+import { missingCall, nothingAt } from './no-path.ts';
 
 export interface Matched {
-  operation: Operation;
+  operation: ListedOperation;
   params: Record<string, string>;
   /** true: the response is sent without its body. */
   isHead: boolean;
@@ -19,12 +19,12 @@ export interface Allowed {
 export type FindOperation = (method: string, path: string, request: { headers: Headers }) => Matched | Allowed;
 
 /** Mounts the operations. itty's AutoRouter does not fit: it shows thrown errors to clients and never responds 405. */
-export function createRouter(operations: readonly Operation[]): FindOperation {
+export function createRouter(operations: readonly ListedOperation[]): FindOperation {
   const router = IttyRouter();
   for (const operation of operations) {
     const register = router[operation.method.toLowerCase() as 'get'] as (
       path: string,
-      handler: () => Operation,
+      handler: () => ListedOperation,
     ) => unknown;
     register(operation.path, () => operation);
   }
@@ -48,10 +48,12 @@ export function createRouter(operations: readonly Operation[]): FindOperation {
     for (const [routeMethod, pattern, handlers] of router.routes) {
       const match = routeMethod === wanted ? pattern.exec(path) : null;
       if (match === null) continue;
-      const operation = (handlers[0] as () => Operation)();
+      const operation = (handlers[0] as () => ListedOperation)();
       const params = match.groups === undefined ? none : decoded(match.groups);
       return { operation, params, isHead: method === 'HEAD' };
     }
+    const missing = method === 'POST' ? missingCall(path) : null;
+    if (missing !== null) throw missing;
     const methods = allowed(path);
     if (methods.length === 0) throw nothingAt(path, known, (other) => allowed(other).length > 0);
     const allow = methods.join(', ');

@@ -15,6 +15,8 @@ export interface Presentation {
    * leaves these out.
    */
   wholeResponses: boolean;
+  /** The form of speech where a request names none. */
+  soundForm: 'mp3' | 'pcm';
 }
 
 export const compatNames = ['openrouter'] as const;
@@ -27,6 +29,7 @@ const asContract: Presentation = {
   usd: (amount) => amount,
   activityName: (name) => name,
   wholeResponses: true,
+  soundForm: 'mp3',
 };
 
 /** A lower number is a worse status. The public router documents only 0, which means healthy. */
@@ -43,6 +46,7 @@ const presets: Readonly<Record<CompatName, { brand: string; presentation: Presen
       activityName: (name) => name ?? '',
       // Its clients take no null there.
       wholeResponses: false,
+      soundForm: 'pcm',
     },
   },
 };

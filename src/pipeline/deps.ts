@@ -37,12 +37,14 @@ import type { RequestRecord } from '../telemetry/record.ts';
 import type { OpenExchanges } from '../transport/send.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { ReportAuthFailure } from './attempt/authenticate.ts';
-import type { RefusedThoughts } from './attempt/bound-thoughts.ts';
+import type { MissingCounts } from './attempt/counts/missing-counts.ts';
 import type { Hedging } from './attempt/patience.ts';
 import type { ReportRefusedKey } from './attempt/refused-key.ts';
-import type { ThoughtFields } from './attempt/thought-fields.ts';
+import type { RefusedThoughts } from './attempt/thoughts/bound-thoughts.ts';
+import type { ThoughtFields } from './attempt/thoughts/thought-fields.ts';
 import type { RateDeps } from './call/admission.ts';
 import type { ReportPluginFailure } from './call/hook-failure.ts';
+import type { KeptSockets } from './sockets/kept-sockets.ts';
 
 /** The settings of a workspace for requests that name nothing themselves. null: the workspace names nothing either. */
 export interface WorkspaceDefaults {
@@ -156,9 +158,13 @@ export interface AttemptDeps {
   keyRings?: KeyRings | undefined;
   /** Credentials whose provider has refused a thought; absent: none is remembered. */
   refusedThoughts?: RefusedThoughts | undefined;
+  /** The providers without a count of tokens; absent: none is remembered. */
+  missingCounts?: MissingCounts | undefined;
   /** The fields in which providers have thoughts; absent: nothing is learnt. */
   thoughtFields?: ThoughtFields | undefined;
   transportOf: (provider: Provider) => Transport;
+  /** WebSockets to providers, for clients that speak over one; absent: none are kept. */
+  sockets?: KeptSockets | undefined;
   /** The exchanges of this gateway that are open. */
   exchanges: OpenExchanges;
   /** Learns why the `auth` of a provider failed. The client does not learn it. */
@@ -201,6 +207,8 @@ export interface DeliverDeps {
  * Everything that the pipeline is given. Nothing in it belongs to one request. A stage takes the part that it needs.
  */
 export interface PipelineDeps extends GenerateDeps, DeliverDeps {
+  /** true: providers are asked for their own counts of tokens. */
+  countsAtProviders: boolean;
   /** Learns why a plugin was left out. The client learns only that it was left out. */
   reportPluginFailure?: ReportPluginFailure | undefined;
   /** Learns of an error of ours, or of a plugin, that ended a stream which had begun: the client learns only that. */

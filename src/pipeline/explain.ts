@@ -11,6 +11,7 @@ import type { Ceiling } from '../pricing/ceiling.ts';
 import { boundPrompt } from '../pricing/prompt-bound.ts';
 import { standingOfTarget } from '../routing/plan.ts';
 import type { Standing } from '../routing/rank.ts';
+import { routedChat } from '../routing/routed.ts';
 import type { ChatRequest } from '../schema/chat/chat.ts';
 import type { PipelineStage, RoutingStrategy } from '../schema/chat/envelope.ts';
 import type { Preview, Refusal } from '../stores/spending/spending.ts';
@@ -25,7 +26,9 @@ import {
   amountsFor,
   type BudgetScope,
   budgetScopesOf,
+  type CostBounds,
   ceilingFor,
+  chatBounds,
   type HeldOrNot,
   isLimited,
   type ScopeAmount,
@@ -125,7 +128,7 @@ interface Foreseen {
 }
 
 /** Returns the effect of guardrails on a request, one after the other, up to the first that refuses it. */
-async function previewGuardrails(
+export async function previewGuardrails(
   active: readonly ActiveHook[],
   clock: PreviewContext['clock'],
   call: Call,
@@ -253,7 +256,13 @@ async function explainOne(deps: PipelineDeps, asked: Call, expensesNanoUsd: numb
     return refusedBy(error, call.ask.request, defaultModel);
   }
   if (call.isLong) await nextTurn();
-  if (isLimited(call, gathered.budgets)) return within(deps, call, plan, gathered, expensesNanoUsd);
+  const of: ExplainedPlan = {
+    request: call.ask.request,
+    bounds: chatBounds(deps, call.ask),
+    targetsOf: (planned) => explainTargets(deps, call, planned, gathered),
+    stagesOf: (planned) => routed(deps, call.ask.request, planned),
+  };
+  if (isLimited(call, gathered.budgets)) return within(deps, call, plan, gathered, of, expensesNanoUsd);
   return {
     ...nothing,
     expensesNanoUsd,
@@ -276,7 +285,7 @@ function routed(deps: GenerateDeps, request: ChatRequest, { stages = [], targets
 }
 
 /** Explains a call that has no target. @throws the error, where it does not speak of endpoints */
-function refusedBy(error: unknown, request: ChatRequest, defaultModel: string | null): Explained {
+export function refusedBy(error: unknown, request: ChatRequest, defaultModel: string | null): Explained {
   if (!isGatewayError(error) || error.metadata?.excluded === undefined) throw error;
   const { status, message, metadata, retryAfterMs } = error;
   const { excluded, ...rest } = metadata ?? {};
@@ -289,7 +298,8 @@ function refusedBy(error: unknown, request: ChatRequest, defaultModel: string | 
   };
 }
 
-const nothing = {
+/** An explanation without a plan. */
+export const nothing = {
   plan: null,
   targets: [],
   excluded: [],
@@ -302,11 +312,21 @@ const nothing = {
   stages: [],
 };
 
-async function within(
+/** The parts of an explanation that depend on what the request is for. */
+export interface ExplainedPlan {
+  request: ChatRequest;
+  bounds: CostBounds;
+  targetsOf(plan: Plan): ExplainedTarget[];
+  stagesOf(plan: Plan): PipelineStage[];
+}
+
+/** Explains the money of a plan where a budget limits the call. */
+export async function within(
   deps: GenerateDeps,
   call: Call,
   plan: Plan,
   gathered: Gathered,
+  { request, bounds, targetsOf, stagesOf }: ExplainedPlan,
   expensesNanoUsd: number,
 ): Promise<Explained> {
   const budgetScopes = budgetScopesOf(deps, call, plan.targets, gathered.budgets);
@@ -321,26 +341,26 @@ async function within(
     return { held: amounts };
   };
   try {
-    const afforded = await afford(deps, call.ask, plan, budgetScopes, look);
+    const afforded = await afford(bounds, plan, budgetScopes, look);
     const { targets, excluded } = afforded.plan;
     return {
       ...nothing,
-      request: call.ask.request,
+      request,
       plan: afforded.plan,
       defaultModel,
-      targets: explainTargets(deps, call, afforded.plan, gathered),
+      targets: targetsOf(afforded.plan),
       excluded,
       holdNanoUsd: Math.max(...afforded.held.map(({ nanoUsd }) => nanoUsd)) + expensesNanoUsd,
       expensesNanoUsd,
       windows: standing(previews, amountsFor(budgetScopes, targets), expensesNanoUsd),
-      stages: routed(deps, call.ask.request, afforded.plan),
+      stages: stagesOf(afforded.plan),
     };
   } catch (error) {
     if (!isGatewayError(error) || (error.kind !== 'payment_required' && !isUnaffordable(error.metadata))) throw error;
     const { status, message, metadata, retryAfterMs } = error;
     return {
       ...nothing,
-      request: call.ask.request,
+      request,
       defaultModel,
       excluded: withTargets(plan, []).excluded,
       refusal: { status, message, metadata, retryAfterMs },
@@ -369,11 +389,12 @@ function isUnaffordable(metadata: GatewayError['metadata']): boolean {
  */
 function explainTargets(deps: GenerateDeps, { ask }: Call, { targets }: Plan, gathered: Gathered): ExplainedTarget[] {
   const prompt = boundPrompt(ask);
+  const routed = routedChat(ask, gathered.facts, gathered.defaultModel);
   return targets.map((target) => {
     const { ceilingNanoUsd: nanoUsd, mostTokens } = target;
     return {
       target,
-      standing: standingOfTarget({ ask, ...gathered }, target),
+      standing: standingOfTarget({ routed, ...gathered }, target),
       ceiling: nanoUsd !== undefined && mostTokens ? { nanoUsd, ...mostTokens } : ceilingFor(deps, ask, prompt, target),
     };
   });

@@ -17,7 +17,7 @@ import type { MoneyDeps, RoutingDeps } from './deps.ts';
 import type { GenerationState } from './generation/state.ts';
 import { GenerationStream } from './generation/stream.ts';
 import { HookOfCall } from './hooks/context.ts';
-import { ceilingFor } from './money/afford.ts';
+import { ceilingFor, chatBounds } from './money/afford.ts';
 import { generatesOn } from './money/cost.ts';
 import { holdOf, withExpectedCost } from './money/expected-cost.ts';
 import type { HoldShare } from './money/hold-share.ts';
@@ -45,7 +45,7 @@ export async function generate(run: CallRun, ask: Ask): Promise<Generation> {
     generation.planned(planned, gathered.conversation);
     for (const stage of planned.stages ?? []) run.journal.addStage(stage);
     if (call.isLong) await nextTurn();
-    const admitting = hold.admit(ask, generation.plan as Plan, gathered.budgets);
+    const admitting = hold.admit(chatBounds(deps, ask), generation.plan as Plan, gathered.budgets);
     const { plan, share } = admitting instanceof Promise ? await admitting : admitting;
     generation.held(plan, share);
     if (call.isLong) await nextTurn();
@@ -53,6 +53,7 @@ export async function generate(run: CallRun, ask: Ask): Promise<Generation> {
       ask,
       asked: call.ask.request,
       time: call.time,
+      connection: call.connection,
       plan,
       share,
       signal: run.signal,
@@ -181,9 +182,9 @@ function opened(run: CallRun, generation: GenerationState, { attempted, target, 
   return { kind: 'complete', head, result, log: generation };
 }
 
-/** true: bytes of the upstream may reach the client. Both speak chat completions, whose template of bytes is known. */
+/** true: bytes of the upstream may reach the client. Both speak one format, whose events have a template of bytes. */
 function mayForward({ encoder }: Call, dialect: Dialect | undefined): boolean {
-  return encoder.format === 'chat' && dialect?.format === encoder.format;
+  return dialect?.format === encoder.format && (encoder.format === 'chat' || encoder.textFields !== undefined);
 }
 
 function withLog<Response extends ModelResponse>(

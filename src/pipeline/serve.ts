@@ -1,22 +1,22 @@
 import { nextTurn } from '../base/async/next-turn.ts';
 import { isGatewayError } from '../base/errors.ts';
 import { idHeader } from '../base/ids.ts';
-import { abortError, CallAborted } from '../call/abort.ts';
 import { type Ask, withRequest } from '../call/ask.ts';
 import type { Call } from '../call/call.ts';
 import type { ModelResponse } from '../call/generation.ts';
 import type { OperationReply } from '../call/reply.ts';
 import { nothingImposed } from '../guardrails/stored.ts';
+import { droppedHeader } from './call/dropped-header.ts';
+import { refused } from './call/refused.ts';
 import { CallRun } from './call/run.ts';
-import { withoutWithheld } from './call/withheld.ts';
 import { ClientSource } from './deliver/client-source.ts';
 import { Delivery, deliverJson, failureFrames } from './deliver/deliver.ts';
+import { inTime } from './deliver/in-time.ts';
 import type { PipelineDeps } from './deps.ts';
 import { generate } from './generate.ts';
-import { hasLeft } from './generation/state.ts';
 import { screen } from './hooks/before.ts';
 import { wrapped } from './hooks/wrap.ts';
-import { mayNeedSearch, withOwnSearch } from './server-tools/hosted-search.ts';
+import { mayNeedOwnTools, withOwnTools } from './server-tools/hosted-tools.ts';
 import { offerServerTools, offersServerTools } from './server-tools/offer.ts';
 import { respondWithServerTools } from './tool-loop/loop.ts';
 
@@ -44,6 +44,7 @@ export async function serve(deps: PipelineDeps, call: Call): Promise<OperationRe
     if (admitting !== undefined) await admitting;
     const screened = screen(run);
     const ask = screened instanceof Promise ? await screened : screened;
+    call.asked?.({ screened: run.screened, ask, isRestored: isRestored(run) });
     run.watch.noteAsked(ask.request);
     const responding = run.judged(respond(run, ask));
     const reply =
@@ -59,21 +60,9 @@ export async function serve(deps: PipelineDeps, call: Call): Promise<OperationRe
   }
 }
 
-/** The most characters of the header that names what had no effect. */
-const mostDroppedChars = 1_000;
-
-/**
- * Tells a client without the routing metadata which fields of its request had no effect. Names of fields come from the
- * caller: one that is no word is left out.
- */
-function droppedHeader(dropped: readonly string[]): Record<string, string> | undefined {
-  if (dropped.length === 0) return undefined;
-  let text = '';
-  for (const name of new Set(dropped)) {
-    if (!/^[\w.[\]:-]{1,100}$/.test(name) || text.length + name.length > mostDroppedChars) continue;
-    text += text === '' ? name : `, ${name}`;
-  }
-  return text === '' ? undefined : { 'x-service-dropped': text };
+/** true: guardrails have changed the request, and one of them puts texts back into the response. */
+function isRestored({ call, screened, hooks }: CallRun): boolean {
+  return screened.request !== call.request && hooks.some((hook) => hook.hooks.restore !== undefined);
 }
 
 /** Generates a response, with the plugins that wrap it. The first plugin in the order is the outermost. */
@@ -84,7 +73,7 @@ function respond(run: CallRun, ask: Ask): Promise<ModelResponse> {
     return respondWithServerTools(run, withRequest(one, offer.request), offer);
   };
   let respondTo: (ask: Ask) => Promise<ModelResponse> = (one) =>
-    mayNeedSearch(run.deps, one) ? withOwnSearch(run.deps, run.call, one).then(withTools) : withTools(one);
+    mayNeedOwnTools(run.deps, one) ? withOwnTools(run.deps, run.call, one).then(withTools) : withTools(one);
   for (const hook of run.hooks.toReversed()) {
     const inner = respondTo;
     if (hook.hooks.wrap) respondTo = (one) => wrapped(run, hook, inner, one);
@@ -92,51 +81,24 @@ function respond(run: CallRun, ask: Ask): Promise<ModelResponse> {
   return respondTo(ask);
 }
 
-/**
- * Waits for the first token, so that a failure before it is an ordinary error. The wait is short enough for the
- * connection to stay alive.
- */
+/** Replies with a stream, whose first token is waited for. */
 async function stream(run: CallRun, ask: Ask, responding: Promise<ModelResponse>): Promise<OperationReply> {
   const { call, deps } = run;
   const opening = responding.then((response) => new Delivery(run, ask, response));
-  let stopWaiting: () => void = () => undefined;
-  const patience = new Promise<null>((resolve) => {
-    stopWaiting = deps.clock.after(deps.keepAlive.firstMs, () => resolve(null));
-  });
+  let opened: Delivery | null = null;
   try {
-    let opened: Delivery | null = null;
-    try {
-      opened = await Promise.race([opening, patience]);
-    } catch (error) {
-      // The stream is sent even so, and its first event says why it failed.
-      if (!isGatewayError(error) || call.encoder.failsInStream?.(error) !== true) throw error;
-    }
-    const body = new ClientSource({
-      clock: deps.clock,
-      keepAlive: deps.keepAlive,
-      comment: call.encoder.keepAlive,
-      signal: call.signal,
-      opening: opened ?? opening.catch((error: unknown) => Promise.reject(refused(run, error))),
-      failed: (error) => failureFrames(run, error),
-    });
-    return { status: 200, headers: idHeader(call.id), kind: 'stream', body };
-  } finally {
-    stopWaiting();
+    opened = await inTime(opening, deps);
+  } catch (error) {
+    // The stream is sent even so, and its first event says why it failed.
+    if (!isGatewayError(error) || call.encoder.failsInStream?.(error) !== true) throw error;
   }
-}
-
-/** Ends a call that failed before anything was delivered. Adds to the error how the call was routed. */
-function refused(run: CallRun, error: unknown): unknown {
-  const { call } = run;
-  const left = hasLeft(error);
-  run.noteRefusal(error);
-  const named = error instanceof CallAborted && !left ? abortError(error) : error;
-  const shown = isGatewayError(named) ? withoutWithheld(run.hooks, named) : named;
-  const status = isGatewayError(shown) ? shown.status : left ? 499 : 500;
-  const reported = isGatewayError(shown) ? { type: shown.errorType, message: shown.message } : null;
-  run.finish({ outcome: left ? 'cancelled' : 'failed', status, error: left ? null : reported });
-  if (!isGatewayError(shown)) return shown;
-  // An internal error says nothing of itself.
-  const headers = { ...run.rateHeaders, ...idHeader(call.id) };
-  return shown.with({ headers, route: shown.status === 500 ? undefined : run.metadata() });
+  const body = new ClientSource({
+    clock: deps.clock,
+    keepAlive: deps.keepAlive,
+    comment: call.encoder.keepAlive,
+    signal: call.signal,
+    opening: opened ?? opening.catch((error: unknown) => Promise.reject(refused(run, error))),
+    failed: (error) => failureFrames(run, error),
+  });
+  return { status: 200, headers: idHeader(call.id), kind: 'stream', body };
 }

@@ -38,6 +38,8 @@ export interface CeilingOptions {
   alwaysSearches?: boolean | undefined;
   /** The number of times that the provider reads the prompt, and its own text, when it searches. Default 1. */
   searchTurns?: number | undefined;
+  /** true: the provider speaks the client's own format, and gets its search tool where searches have a price. Default false. */
+  isOwnFormat?: boolean;
   /** true: the largest output is sent even if the prompt may leave no room for it. Default false. */
   alwaysSend?: boolean;
 }
@@ -64,7 +66,7 @@ const nameOfKind: Record<PricedKind, string> = {
  */
 export function unknownPart(prompt: PromptBound, endpoint: Endpoint, options: CeilingOptions): string | null {
   const { pricing } = endpoint;
-  if (pricing === null) return '';
+  if (pricing === null || pricing.isInputOnly === true) return '';
   const kind = pricing.unknownKinds?.find(
     (one) => prompt.kinds.has(one) || (one === 'search' && searches(endpoint, options)),
   );
@@ -82,6 +84,11 @@ export function unknownPart(prompt: PromptBound, endpoint: Endpoint, options: Ce
  */
 function isSearchUnpriced({ searchesWeb, pricing }: Endpoint): boolean {
   return searchesWeb === true && pricing?.webSearchPicoUsd === undefined && pricing?.requestPicoUsd === undefined;
+}
+
+/** true: the price of a search is known, so that the searches of a provider can be held. */
+export function pricesSearches({ pricing }: Endpoint): boolean {
+  return pricing?.webSearchPicoUsd !== undefined && pricing.unknownKinds?.includes('search') !== true;
 }
 
 /** Tokens of reasoning that `max_tokens` does not limit; null: nothing limits them. */
@@ -158,7 +165,8 @@ interface WorstCase {
 }
 
 function worstCase(prompt: PromptBound, endpoint: Endpoint, pricing: Pricing, options: CeilingOptions): WorstCase {
-  const isSearching = searches(endpoint, options);
+  const isOwn = prompt.searchesInOwnFormat && options.isOwnFormat === true && pricesSearches(endpoint);
+  const isSearching = isOwn || searches(endpoint, options);
   const toolTokens = isSearching ? Math.max(prompt.toolTokens, ownSearches.tokens) : prompt.toolTokens;
   const searchCount = isSearching ? Math.max(prompt.searches, ownSearches.searches) : prompt.searches;
   const turns = prompt.searches > 0 ? (options.searchTurns ?? 1) : 1;

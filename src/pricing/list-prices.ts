@@ -2,6 +2,7 @@ import type { calcPrice, ModelInfo, ModelPrice, TieredPrices } from '@pydantic/g
 import { LRUCache } from 'lru-cache';
 import { parsePrice } from '../base/money.ts';
 import type { LongPromptPricing, Pricing, TokenPricing } from '../call/model.ts';
+import { tasksByName } from '../call/task.ts';
 import { withCacheWrites } from './cache-writes.ts';
 import { withUnknownKinds } from './unknown-kinds.ts';
 
@@ -129,7 +130,7 @@ const ofSearch = /search/i;
  * @param id    the entry's; one entry may be for a model and for its variants
  */
 function pricingFor(name: string, id: string, listed: ModelPrice): Pricing | null {
-  const pricing = pricingOf(listed);
+  const pricing = pricingOf(listed, tasksByName(name)?.includes('chat') === false);
   if (pricing === null) return null;
   for (const [price, pattern] of Object.entries(ofMediaOutput))
     if (pattern.test(name) && pricing[price as keyof typeof ofMediaOutput] === undefined) return null;
@@ -162,9 +163,10 @@ const countKinds = { requests_kcount: 'requestPicoUsd', web_searches_kcount: 'we
 const beside = new Set(['cache_image_read_mtok', 'storage_searches_kcount']);
 
 /**
+ * @param isWithoutOutput  true: the name of the model says that its task has no output
  * @returns null: a token price is missing, or the entry has prices of things we do not count. Unlisted is never free.
  */
-function pricingOf(listed: ModelPrice): Pricing | null {
+function pricingOf(listed: ModelPrice, isWithoutOutput: boolean): Pricing | null {
   const prices: Prices = listed;
   const pricing: Partial<Pricing> = {};
   const tiered: [keyof TokenPricing, TieredPrices][] = [];
@@ -179,8 +181,13 @@ function pricingOf(listed: ModelPrice): Pricing | null {
     } else return null;
   }
   const { promptPicoUsd, completionPicoUsd } = pricing;
-  if (!promptPicoUsd || !completionPicoUsd) return null;
+  if (!promptPicoUsd) return null;
   const longPrompts = longPromptsOf(tiered);
+  if (!completionPicoUsd) {
+    if (!isWithoutOutput) return null;
+    const onlyInput = { ...pricing, promptPicoUsd, completionPicoUsd: 0, isInputOnly: true } as const;
+    return longPrompts.length > 0 ? { ...onlyInput, longPrompts } : onlyInput;
+  }
   return { ...pricing, promptPicoUsd, completionPicoUsd, ...(longPrompts.length > 0 ? { longPrompts } : {}) };
 }
 

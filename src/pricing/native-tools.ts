@@ -2,7 +2,7 @@ import type { Native, NativeObject } from '../call/native.ts';
 import type { ChatRequest } from '../schema/chat/chat.ts';
 import { type Effort, jsonBound } from './token-bound.ts';
 
-/** The tools of a Responses request, as an upstream that speaks Responses gets them. */
+/** The tools of a request in the client's own format, as an upstream that speaks it gets them. */
 export interface NativeTools {
   /** The tokens of all tools as the caller wrote them, with those that the provider runs and those in items. */
   tokens: number;

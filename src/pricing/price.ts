@@ -1,17 +1,13 @@
 import { definedOnly } from '../base/defined-only.ts';
 import { add, multiply, nanoToUsd, type Pico, picoToNano } from '../base/money.ts';
+import type { CostKinds, CostParts } from '../call/generation.ts';
 import type { Pricing, TokenPricing } from '../call/model.ts';
 import type { Usage } from '../schema/chat/chat.ts';
 import { halfDayWritePrice, hourWritePrice, longHour, writePrice } from './cache-writes.ts';
 
 /** Integer nano-USD. The parts add up exactly to the total. */
-export interface Cost {
+export interface Cost extends CostParts {
   totalNanoUsd: number;
-  /** The cost of tokens and images of the prompt. */
-  promptNanoUsd: number;
-  completionNanoUsd: number;
-  /** The price per request, and searches. */
-  otherNanoUsd: number;
 }
 
 export type TokenKind =
@@ -39,21 +35,70 @@ export interface PricedTokens {
  */
 export function priceUsage(usage: Usage, pricing: Pricing, promptImages = 0): Cost {
   const prices = tokenPrices(pricing, usage.prompt_tokens);
-  const prompt = add(sumPico(splitPrompt(usage, prices)), multiply(promptImages, pricing.imagePicoUsd ?? 0));
-  const completion = sumPico(splitCompletion(usage, prices));
+  const kinds = noCost();
+  const sum = new RunningSum();
+  for (const part of splitPrompt(usage, prices)) kinds[promptKinds[part.kind]] += sum.add(part.tokens, part.picoUsd);
+  if (pricing.imagePicoUsd !== undefined) kinds.inputMediaNanoUsd += sum.add(promptImages, pricing.imagePicoUsd);
+  const promptNanoUsd = sum.nanoUsd;
+  for (const part of splitCompletion(usage, prices))
+    kinds[completionKinds[part.kind]] += sum.add(part.tokens, part.picoUsd);
+  const completionNanoUsd = sum.nanoUsd - promptNanoUsd;
+  if (pricing.requestPicoUsd !== undefined) kinds.requestNanoUsd = sum.add(1, pricing.requestPicoUsd);
   const searches = count(usage.server_tool_use_details?.web_search_requests);
-  const other = add(multiply(1, pricing.requestPicoUsd ?? 0), multiply(searches, pricing.webSearchPicoUsd ?? 0));
-  // Running sums are rounded up, so that the parts add up and the total is never too low.
-  const untilPrompt = picoToNano(prompt);
-  const tokensPico = add(prompt, completion);
-  const untilCompletion = picoToNano(tokensPico);
-  const total = picoToNano(add(tokensPico, other));
+  if (pricing.webSearchPicoUsd !== undefined) kinds.searchesNanoUsd = sum.add(searches, pricing.webSearchPicoUsd);
+  const totalNanoUsd = sum.nanoUsd;
+  const otherNanoUsd = totalNanoUsd - promptNanoUsd - completionNanoUsd;
+  return { totalNanoUsd, promptNanoUsd, completionNanoUsd, otherNanoUsd, kinds };
+}
+
+/** Returns the kinds of a cost of nothing. */
+export function noCost(): CostKinds {
   return {
-    totalNanoUsd: total,
-    promptNanoUsd: untilPrompt,
-    completionNanoUsd: untilCompletion - untilPrompt,
-    otherNanoUsd: total - untilCompletion,
+    inputNanoUsd: 0,
+    cachedNanoUsd: 0,
+    cacheWritesNanoUsd: 0,
+    inputMediaNanoUsd: 0,
+    outputNanoUsd: 0,
+    reasoningNanoUsd: 0,
+    outputMediaNanoUsd: 0,
+    requestNanoUsd: 0,
+    searchesNanoUsd: 0,
   };
+}
+
+/** The kinds of cost of a prompt's tokens, and of a completion's. */
+const promptKinds: Readonly<Record<TokenKind, keyof CostKinds>> = {
+  plain: 'inputNanoUsd',
+  reasoning: 'inputNanoUsd',
+  cacheRead: 'cachedNanoUsd',
+  audioCacheRead: 'cachedNanoUsd',
+  cacheWrite: 'cacheWritesNanoUsd',
+  cacheWriteHour: 'cacheWritesNanoUsd',
+  cacheWrite12h: 'cacheWritesNanoUsd',
+  audio: 'inputMediaNanoUsd',
+  image: 'inputMediaNanoUsd',
+};
+const completionKinds: Readonly<Record<TokenKind, keyof CostKinds>> = {
+  ...promptKinds,
+  plain: 'outputNanoUsd',
+  reasoning: 'reasoningNanoUsd',
+  audio: 'outputMediaNanoUsd',
+  image: 'outputMediaNanoUsd',
+};
+
+/** An exact sum. Its running amounts are rounded up, so that the parts add up and the total is never too low. */
+class RunningSum {
+  #pico: Pico = 0;
+  /** The sum so far, integer nano-USD. */
+  nanoUsd = 0;
+
+  /** Adds `units` of a price. @returns the integer nano-USD by which the sum has grown */
+  add(units: number, picoUsd: number): number {
+    this.#pico = add(this.#pico, multiply(units, picoUsd));
+    const before = this.nanoUsd;
+    this.nanoUsd = picoToNano(this.#pico);
+    return this.nanoUsd - before;
+  }
 }
 
 /** Splits the prompt's tokens by kind. The parts always add up to `prompt_tokens`, whatever the provider reports. */
@@ -120,12 +165,6 @@ function split(total: number, plainPicoUsd: number, kinds: PricedTokens[]): Pric
   return parts;
 }
 
-function sumPico(parts: readonly PricedTokens[]): Pico {
-  let sum: Pico = 0;
-  for (const { tokens, picoUsd } of parts) sum = add(sum, multiply(tokens, picoUsd));
-  return sum;
-}
-
 /** Some details are not in the interface and may have any type. */
 function count(value: unknown): number {
   return Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0;
@@ -150,7 +189,12 @@ export function pricesUpTo(pricing: Pricing, promptTokens: number): TokenPricing
  * The usage that the client gets. Includes the cost, if the price is known.
  * @param failedNanoUsd  the cost of failed attempts; it is part of the cost, but not of this response's own cost
  */
-export function usageWithCost(usage: Usage, cost: Cost | null, isByok: boolean, failedNanoUsd = 0): Usage {
+export function usageWithCost(
+  usage: Usage,
+  cost: Omit<Cost, 'kinds'> | null,
+  isByok: boolean,
+  failedNanoUsd = 0,
+): Usage {
   if (!cost) return { ...usage, is_byok: isByok };
   return {
     ...usage,

@@ -3,6 +3,7 @@ import type { PricedKind } from '../call/model.ts';
 import type { Native, NativeObject } from '../call/native.ts';
 import type { ChatMessage, ChatRequest, FilePart } from '../schema/chat/chat.ts';
 import { fieldRow } from '../schema/chat/fields.ts';
+import { asksForPricedSearch } from '../schema/gemini/search.ts';
 import { noteWrites, noteWritesIn } from './cache-writes.ts';
 import { asksForSearch, mayBeText, unknownField, unknownMessageField, unknownPartField } from './known-fields.ts';
 import { earlierAudioTokens, imageTokens, mediaTokens } from './media-tokens.ts';
@@ -28,6 +29,8 @@ export interface PromptBound {
   predictedTokens: number;
   /** Searches that the provider itself may run: some providers charge a price for each. */
   searches: number;
+  /** true: the request lets a provider search that speaks the client's own format. Others are not asked to. */
+  searchesInOwnFormat: boolean;
   /**
    * Tokens that the provider's own tools may add to the prompt, turn by turn. Not part of `tokens`, nor of the context.
    */
@@ -77,6 +80,7 @@ export function boundPrompt({ request, native }: Pick<Ask, 'request' | 'native'>
     choices: choicesOf(fields),
     predictedTokens: fields.prediction ? jsonBound(fields.prediction, effort) : 0,
     searches: 0,
+    searchesInOwnFormat: native?.format === 'gemini' && asksForPricedSearch(native.whole?.body ?? {}),
     toolTokens: 0,
     unknownFields: new Set(),
     effort,
@@ -86,12 +90,13 @@ export function boundPrompt({ request, native }: Pick<Ask, 'request' | 'native'>
   const ownEffort = newEffort();
   for (const [at, message] of request.messages.entries()) {
     const items = native?.items[at] ?? null;
-    if (items === null) addMessage(bound, message);
+    if (native === null || items === null) addMessage(bound, message);
     else
       addWithItems(
         bound,
         message,
         items.filter((item) => !inTools.has(item)),
+        native.format,
         ownEffort,
       );
   }
@@ -104,7 +109,7 @@ export function boundPrompt({ request, native }: Pick<Ask, 'request' | 'native'>
 const none: ReadonlySet<NativeObject> = new Set();
 
 /**
- * Adds the tools in the longer of two forms: as chat tools, or as a Responses request has them.
+ * Adds the tools in the longer of two forms: as chat tools, or in the client's own format.
  * @returns the items that were counted as tools
  */
 function addTools(bound: Counting, request: ChatRequest, native: Native | null): ReadonlySet<NativeObject> {
@@ -220,11 +225,17 @@ function addMessage(bound: Counting, message: ChatMessage): void {
  * Adds a message or the items that it was made of, whichever is longer, since only one of them is sent.
  * @param effort  for the items, so that they do not use up the effort for the messages
  */
-function addWithItems(bound: Counting, message: ChatMessage, items: readonly NativeObject[], effort: Effort): void {
+function addWithItems(
+  bound: Counting,
+  message: ChatMessage,
+  items: readonly NativeObject[],
+  format: Native['format'],
+  effort: Effort,
+): void {
   const { tokens, mediaTokens: media, images } = bound;
   addMessage(bound, message);
   const addedMedia = bound.mediaTokens - media;
-  const own = boundItems(items, effort);
+  const own = boundItems(items, format, effort);
   noteWritesIn(bound.kinds, items);
   bound.tokens += Math.max(own.tokens - (bound.tokens - tokens - addedMedia), 0);
   const further = own.media.reduce((sum, { most }) => sum + most, 0) - addedMedia;

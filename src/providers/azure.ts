@@ -1,5 +1,6 @@
 import { openaiChat } from '../dialects/openai-chat/index.ts';
 import { type Auth, bearer, type Credential, completeProvider } from './provider.ts';
+import { imagesOfOpenAi } from './quirks/images.ts';
 
 /**
  * A host of Microsoft, so that a credential goes nowhere else. The path may only be one that is added anyway. Gateways
@@ -62,11 +63,13 @@ export const azure = completeProvider({
   },
   env: ['AZURE_API_KEY', 'AZURE_OPENAI_API_KEY'],
   quirks: {
+    decisions: false,
     lowDetail: true,
     reasoningBeside: false,
     maxTokensField: 'max_completion_tokens',
     developerRole: true,
     messageOrder: 'any',
+    images: imagesOfOpenAi,
   },
   also: {
     // OpenAI cannot read reasoning that Azure has encrypted.

@@ -40,7 +40,7 @@ export const googleVertex = completeProvider({
   baseUrl,
   dialect: googleGenerateContent,
   auth,
-  quirks: { serviceTier: 'header', callIds: false, generatesOn: true },
+  quirks: { serviceTier: 'header', embeddings: 'predict', callIds: false, countsParts: true, generatesOn: true },
   credentialShape: {
     parts: {
       apiKey: { expected: 'an API key', isOptional: true },

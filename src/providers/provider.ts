@@ -7,6 +7,7 @@ import type { Dialect } from '../dialects/dialect.ts';
 import { checkedHostObject, field, throwIssues } from '../schema/host-object.ts';
 import { checkBy } from '../schema/schema.ts';
 import { type HealthCheckOptions, healthCheckSettingsSchema } from '../schema/settings/health-check.ts';
+import { type TaskName, taskNames } from '../schema/tasks.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { ApiKeySource } from './keys/api-key.ts';
 import { type GivenKey, type KeyStrategy, keyOption, keyStrategies, mostKeys } from './keys/options.ts';
@@ -67,8 +68,8 @@ export interface OutgoingRequest {
   url: string;
   /** All headers, names in lower case. */
   headers: Record<string, string>;
-  /** The body as text. */
-  body: string;
+  /** The body as text; as bytes where it is a form with files. */
+  body: string | Uint8Array<ArrayBuffer>;
 }
 
 /**
@@ -145,6 +146,12 @@ export interface Provider<Quirks extends object = object> {
    * the operator's. The built-in addresses are those of the providers themselves, and get such credentials.
    */
   byok?: boolean;
+  /** The tasks that it serves. Default: chat, and all that its dialect speaks. */
+  tasks?: readonly TaskName[];
+  /** The tasks that cost nothing at its built-in address. Default: none; what has no price may cost anything. */
+  freeTasks?: readonly TaskName[];
+  /** true: WebSockets to it are kept, as in the option `webSocket` of a provider. Default false. */
+  webSocket?: boolean;
   /** The differences from its dialect. Default: none. */
   quirks: Quirks;
   /**
@@ -181,6 +188,9 @@ const shape = lazily(() => ({
   credentialShape: field.object().optional(),
   auth: field.fn().optional(),
   byok: field.flag().optional(),
+  webSocket: field.flag().optional(),
+  tasks: z.array(z.enum(taskNames)).min(1).optional(),
+  freeTasks: z.array(z.enum(taskNames)).optional(),
   quirks: field.object().optional(),
   env: z.array(field.text()).optional(),
   dataPolicy: field.object().optional(),

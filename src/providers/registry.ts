@@ -1,6 +1,7 @@
 import { openaiChat } from '../dialects/openai-chat/index.ts';
 import type { ChatQuirks } from '../dialects/openai-chat/quirks.ts';
 import { completeProvider, type DialectAddress, inHeader, type Provider } from './provider.ts';
+import { imagesOfOpenAi } from './quirks/images.ts';
 
 /** The header of Anthropic's own API. A provider below uses it only if the provider's documentation names it. */
 const inApiKeyHeader = inHeader('x-api-key');
@@ -34,7 +35,10 @@ const addresses: Readonly<Record<string, Readonly<Record<string, DialectAddress>
   minimax: { 'anthropic-messages': { baseUrl: 'https://api.minimax.io/anthropic/v1', auth: inApiKeyHeader } },
   moonshotai: { 'anthropic-messages': { baseUrl: 'https://api.moonshot.ai/anthropic/v1' } },
   openai: {
-    'openai-responses': { baseUrl: 'https://api.openai.com/v1', quirks: { lowDetail: true, compacts: true } },
+    'openai-responses': {
+      baseUrl: 'https://api.openai.com/v1',
+      quirks: { lowDetail: true, compacts: true, countsInput: true },
+    },
   },
   perplexity: { 'openai-responses': { baseUrl: 'https://api.perplexity.ai/v1' } },
   // The platform in mainland China, which has keys of its own: no such address of the global platform is known.
@@ -188,6 +192,12 @@ export const registry = [
       reasoningBeside: false,
       dropParams: ['top_k', 'logprobs', 'top_logprobs'],
       maxTokensField: 'max_completion_tokens',
+      transcriptions: {
+        leastSeconds: 10,
+        streams: false,
+        fields: ['language', 'prompt', 'temperature', 'timestamp_granularities'],
+      },
+      speech: { events: false, forms: ['mp3', 'flac', 'wav'], fields: ['speed'] },
     },
     dataPolicy: { zeroRetention: null, trains: null },
   }),
@@ -201,6 +211,23 @@ export const registry = [
     'INFLECTION_API_KEY',
   ]),
   plain('io-net', 'io.net', 'https://api.intelligence.io.solutions/api/v1', ['IOINTELLIGENCE_API_KEY']),
+  plain('jina', 'Jina AI', 'https://api.jina.ai/v1', ['JINA_API_KEY'], {
+    tasks: ['embeddings', 'rerank'],
+    quirks: {
+      embeddings: {
+        encodingField: 'embedding_type',
+        inputTypeField: 'task',
+        inputTypes: {
+          search_query: 'retrieval.query',
+          search_document: 'retrieval.passage',
+          clustering: 'separation',
+        },
+        tokenInputs: false,
+        user: false,
+      },
+      rerank: { images: true },
+    },
+  }),
   plain('liquid', 'Liquid AI', 'https://inference.liquid.ai/v1', ['LIQUID_API_KEY']),
   plain('mancer', 'Mancer', 'https://neuro.mancer.tech/oai/v1', ['MANCER_API_KEY']),
   plain('mara', 'MARA', 'https://api.cloud.mara.com/v1', ['MARA_API_KEY']),
@@ -212,9 +239,15 @@ export const registry = [
       reasoningBeside: false,
       dropParams: ['top_k', 'logit_bias', 'logprobs'],
       seedField: 'random_seed',
+      embeddings: { dimensionsField: 'output_dimension', tokenInputs: false, user: false, items: 128, tokens: 16_000 },
       streamOptions: false,
       messageOrder: 'bridged_turns',
       callIds: 'nine',
+      transcriptions: {
+        formBy: 'diarize',
+        forms: ['json', 'verbose_json', 'diarized_json'],
+        fields: ['language', 'temperature', 'timestamp_granularities'],
+      },
     },
     dataPolicy: { zeroRetention: null, trains: null },
   }),
@@ -247,7 +280,9 @@ export const registry = [
       maxTokensField: 'max_completion_tokens',
       developerRole: true,
       messageOrder: 'any',
+      images: imagesOfOpenAi,
     },
+    freeTasks: ['moderations'],
     dataPolicy: { zeroRetention: false, trains: false },
   }),
   plain('parasail', 'Parasail', 'https://api.parasail.io/v1', ['PARASAIL_API_KEY'], {
@@ -279,13 +314,46 @@ export const registry = [
   plain('switchpoint', 'Switchpoint', 'https://switchpoint.dev/v1', []),
   plain('tenstorrent', 'Tenstorrent', 'https://console.tenstorrent.com/v1', ['TENSTORRENT_API_KEY']),
   plain('together', 'Together AI', 'https://api.together.xyz/v1', ['TOGETHER_API_KEY'], {
-    quirks: { reasoningBeside: false },
+    // It takes a model and the texts alone, and reports no use.
+    quirks: {
+      reasoningBeside: false,
+      embeddings: { dimensionsField: null, encodingField: null, tokenInputs: false, user: false },
+      transcriptions: {
+        forms: ['json', 'verbose_json'],
+        streams: false,
+        fields: ['language', 'prompt', 'temperature', 'timestamp_granularities'],
+      },
+      speech: { events: false, forms: ['mp3', 'wav', 'pcm'], formNames: { pcm: 'raw' }, fields: [] },
+      images: {
+        base64Word: 'base64',
+        sizeFields: 'sides',
+        edits: 'references',
+        fields: ['seed', 'negative_prompt', 'output_format'],
+      },
+    },
   }),
   plain('upstage', 'Upstage', 'https://api.upstage.ai/v1/solar', ['UPSTAGE_API_KEY'], {
     dataPolicy: { zeroRetention: null, trains: false },
   }),
   plain('venice', 'Venice AI', 'https://api.venice.ai/api/v1', ['VENICE_API_KEY', 'VENICE_AI_API_KEY'], {
     quirks: { reasoningBeside: false, maxTokensField: 'max_completion_tokens' },
+  }),
+  plain('voyage', 'Voyage AI', 'https://api.voyageai.com/v1', ['VOYAGE_API_KEY'], {
+    tasks: ['embeddings', 'rerank'],
+    quirks: {
+      // It cuts what is too long in silence unless it is told not to.
+      embeddings: {
+        items: 128,
+        tokens: 100_000,
+        dimensionsField: 'output_dimension',
+        inputTypeField: 'input_type',
+        inputTypes: { search_query: 'query', search_document: 'document' },
+        tokenInputs: false,
+        user: false,
+        fields: { truncation: false },
+      },
+      rerank: { topField: 'top_k', fields: { truncation: false } },
+    },
   }),
   plain('wafer', 'Wafer', 'https://pass.wafer.ai/v1', ['WAFER_API_KEY'], {
     dataPolicy: { zeroRetention: null, trains: null },
@@ -316,7 +384,10 @@ function plain<const Slug extends string>(
   name: string,
   baseUrl: string,
   env: readonly string[],
-  { quirks: own = {}, ...more }: Pick<Partial<Provider<ChatQuirks>>, 'quirks' | 'dataPolicy' | 'auth'> = {},
+  {
+    quirks: own = {},
+    ...more
+  }: Pick<Partial<Provider<ChatQuirks>>, 'quirks' | 'dataPolicy' | 'auth' | 'tasks' | 'freeTasks'> = {},
 ): Provider<ChatQuirks> & { slug: Slug } {
   const quirks = { ...requestStyles[slug], ...own, ...(generateOn.has(slug) ? { generatesOn: true } : {}) };
   return {

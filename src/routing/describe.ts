@@ -29,7 +29,7 @@ export function describeRoute(
   const plan = planned ?? emptyPlan;
   const shown = eachEndpoint(plan.targets);
   const count = routes.reduce((sum, { attempts }) => sum + attempts.length, 0);
-  return {
+  const described: ServiceMetadata = {
     requested: plan.requested,
     strategy: plan.strategy,
     region,
@@ -45,12 +45,15 @@ export function describeRoute(
         selected: endpoint === selected?.endpoint,
       })),
     },
-    ...paramsOf(plan, selected, request),
-    ...(selected ? sentBy(routes.at(-1)?.attempts ?? []) : {}),
-    ...(count > 1 || (count === 1 && !selected) ? { attempts: attemptsOf(routes) } : {}),
-    ...(routes.length > 1 ? { generations: routes.map(describeGeneration) } : {}),
-    ...(stages.length > 0 ? { pipeline: [...stages] } : {}),
   };
+  // No spreads in the literal: docs/performance.md, "Literals without conditions".
+  const params = paramsOf(plan, selected, request);
+  if (params !== undefined) described.params = params;
+  if (selected) Object.assign(described, sentBy(routes.at(-1)?.attempts ?? []));
+  if (count > 1 || (count === 1 && !selected)) described.attempts = attemptsOf(routes);
+  if (routes.length > 1) described.generations = routes.map(describeGeneration);
+  if (stages.length > 0) described.pipeline = [...stages];
+  return described;
 }
 
 /**
@@ -58,12 +61,12 @@ export function describeRoute(
  * serves.
  */
 function paramsOf({ params }: Plan, selected: Target | null, request: ChatRequest | undefined) {
-  const defaulted = selected && request ? defaultedFields(request, selected.endpoint) : [];
-  if (defaulted.length > 0) return { params: { ...params, defaulted } };
-  return params ? { params } : {};
+  const defaulted = selected && request ? defaultedFields(request, selected.endpoint) : none;
+  return defaulted.length > 0 ? { ...params, defaulted } : (params ?? undefined);
 }
 
 const none: readonly never[] = [];
+const nothing = Object.freeze({});
 
 /** The fields of the request that the attempt that serves left out; empty: none, or none serves. */
 export function droppedBy(attempts: readonly AttemptTrace[]): readonly string[] {
@@ -78,7 +81,8 @@ function sentBy(
 ): Pick<ServiceMetadata, 'dropped' | 'structured_output' | 'thought_bindings'> {
   const serving = attempts.findLast(({ status }) => status === 200);
   if (!serving) return {};
-  const { dropped, structuredOutput } = serving;
+  const { dropped, structuredOutput, thoughts } = serving;
+  if (dropped.length === 0 && structuredOutput === null && thoughts === undefined) return nothing;
   return {
     ...(dropped.length > 0 ? { dropped: [...dropped] } : {}),
     ...(structuredOutput === null ? {} : { structured_output: structuredOutput }),

@@ -4,35 +4,12 @@ import { didYouMean } from '../base/text/nearest.ts';
 import type { Model } from '../call/model.ts';
 import type { Plan } from '../call/plan.ts';
 import { providerWithoutAddress, whyWithoutAddress } from '../providers/without-address.ts';
-import type { ChatRequest } from '../schema/chat/chat.ts';
 import type { Expanded, ExpandInput } from './expanded.ts';
 import { authorOf, familyOf, newestFirst } from './family.ts';
 import { choose, routerOf } from './routers/choose.ts';
 import { reachable } from './routers/routers.ts';
 import { nearestModels } from './suggest.ts';
 import { type PluginVariants, splitSuffix, splitSuffixes, variantOf } from './variant.ts';
-
-/** Returns a request's slugs in order, each once: `model`, then `models`; the default model when both are absent. */
-export function namedSlugs({ model, models }: ChatRequest, defaultModel: string | null): string[] {
-  const slugs = model === undefined ? [] : [model];
-  if (models !== undefined && models.length > 0) {
-    const named = new Set(slugs);
-    for (const slug of models) if (named.size < named.add(slug).size) slugs.push(slug);
-  }
-  if (slugs.length === 0 && defaultModel !== null) slugs.push(defaultModel);
-  return slugs;
-}
-
-/** Returns the same slugs as `namedSlugs`. @throws GatewayError invalid_request (400) when there is no slug */
-export function requestedSlugs(request: ChatRequest, defaultModel: string | null): string[] {
-  const slugs = namedSlugs(request, defaultModel);
-  if (slugs.length === 0) {
-    throw new GatewayError('invalid_request', 'model: no model was named and there is no default model', {
-      metadata: { issues: [{ path: 'model', message: 'expected a model slug, such as "sandbox/echo"' }] },
-    });
-  }
-  return slugs;
-}
 
 /** Returns the strategy that chooses the models of these slugs, also when no plan could be made. */
 export function strategyOf(slugs: readonly string[], brand: string): Plan['strategy'] {
@@ -115,11 +92,11 @@ function expandOne(
 function withSuffixes(
   found: Expanded,
   suffixes: readonly string[],
-  { facts, request, pluginVariants }: ExpandInput,
+  { facts, routed: { chat }, pluginVariants }: ExpandInput,
 ): Expanded {
   for (const suffix of suffixes) {
     const plugin = pluginVariants.get(suffix);
-    if (plugin !== undefined && !request.plugins?.some(({ id }) => id === plugin))
+    if (plugin !== undefined && !chat?.plugins?.some(({ id }) => id === plugin))
       throw new GatewayError('invalid_request', `plugin not available: ${plugin}`, { metadata: { plugin } });
   }
   const chosen = found.chosen.map(({ model, variants }) => ({
@@ -143,6 +120,7 @@ function findListed(
   if (model && !model.isPassThrough) return direct(model);
   const router = routerOf(slug, input.brand);
   if (router === null && !slug.startsWith('~')) return isAlias ? null : findBareName(slug, input);
+  if (router !== null && input.routed.chat === null) throw choosesChat(slug, input.routed);
   // The suffix `:nitro` is the only one that changes the choice of a router, and of one router alone.
   const key = router === 'pareto' && isFast ? `${slug}:nitro` : slug;
   let found = searched?.get(key);
@@ -178,10 +156,10 @@ function findBareName(name: string, { view, facts }: ExpandInput): Expanded | nu
  * and lists, a fallback that does not exist or that the caller must not use.
  */
 function withFallbacks(found: Expanded, input: ExpandInput): Expanded {
-  const { request, view } = input;
+  const { routed, view } = input;
   const slugs = found.chosen[0]?.model.fallbacks;
   if (slugs === undefined || slugs.length === 0 || found.router !== null || found.chosen.length > 1) return found;
-  if (request.provider?.allow_fallbacks === false) return found;
+  if (routed.preferences?.allow_fallbacks === false || !routed.hasModelFallbacks) return found;
   const searched: Searched = new Map();
   const unknown: string[] = [];
   const chosen = [...found.chosen];
@@ -249,6 +227,13 @@ function findLatest(slug: string, { view, facts, pluginVariants }: ExpandInput):
   };
 }
 
+/** Makes the error of a router that is named for a task for which it chooses no models. */
+function choosesChat(slug: string, { task }: ExpandInput['routed']): GatewayError {
+  const shown = cleanName(slug, 101);
+  const message = `${JSON.stringify(shown)} chooses among models that write, and none of them is for ${task}; name a model for it`;
+  return new GatewayError('invalid_request', message, { metadata: { model: shown } });
+}
+
 function modelNotAllowed(slug: string): GatewayError {
   const shown = cleanName(slug, 101);
   const message = `${JSON.stringify(shown)} is not among the models that this API key may use`;
@@ -265,9 +250,9 @@ function ambiguousName(name: string, models: readonly Model[]): GatewayError {
   return new GatewayError('invalid_request', message, { metadata: { model: shown, candidates } });
 }
 
-function unknownModel(slug: string, { view, facts, request }: ExpandInput): GatewayError {
+function unknownModel(slug: string, { view, facts, routed }: ExpandInput): GatewayError {
   const shown = cleanName(slug, 101);
-  const meant = nearestModels(slug, view, facts, request);
+  const meant = nearestModels(slug, view, facts, routed.user);
   // The slug begins with a provider that is not set up: its models need no catalogue.
   const listed = meant.length === 0 ? providerWithoutAddress(slug.split('/', 1)[0] as string) : null;
   const why = listed ? `: ${whyWithoutAddress(listed)}, and the operator has set none` : didYouMean(meant);

@@ -2,10 +2,9 @@ import type { Facts } from '../call/facts.ts';
 import type { Model } from '../call/model.ts';
 import type { Plan } from '../call/plan.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
-import type { ChatRequest } from '../schema/chat/chat.ts';
 import type { PipelineStage } from '../schema/chat/envelope.ts';
 import type { RouterSettings } from '../schema/settings/router.ts';
-import type { Needs } from './needs.ts';
+import type { Routed } from './routed.ts';
 import type { PluginVariants, Variant } from './variant.ts';
 
 /** A model that may serve, with the effects of its slug's suffixes. */
@@ -32,12 +31,9 @@ export interface Expanded {
 }
 
 export interface ExpandInput {
-  request: ChatRequest;
-  /** true: only a provider that searches the web by itself may serve. */
-  searchesNatively: boolean;
+  routed: Routed;
   view: CatalogView;
   facts: Facts;
-  needs: Needs;
   /** A second author name of the router models, besides `service`. */
   brand: string;
   /** Suffixes that ask for plugins. */

@@ -48,18 +48,40 @@ export function demandsOf({
 }: Pick<Ask, 'request' | 'searchesNatively'>): Demands | null {
   const preferences = request.provider ?? (searchesWeb ? {} : null);
   if (!preferences) return null;
+  const demands = demandsIn(preferences);
+  demands.searchesWeb = searchesWeb;
+  if (preferences.require_parameters === true) {
+    demands.parameters = requiredParameters(request);
+    demands.fields = setFields(request);
+    demands.modalities = request.modalities?.length ? request.modalities : null;
+  }
+  return demands;
+}
+
+/**
+ * Returns the demands of a request for another task than chat.
+ * @param parameters  the request fields that an endpoint has to support, where the preferences ask for that
+ * @returns null: the request demands nothing
+ */
+export function demandsOfTask(preferences: ProviderPreferences | null, parameters: readonly string[]): Demands | null {
+  const demands = preferences === null ? null : demandsIn(preferences);
+  if (demands === null || preferences?.require_parameters !== true || parameters.length === 0) return demands;
+  return { ...demands, parameters, fields: parameters };
+}
+
+function demandsIn(preferences: ProviderPreferences): Demands {
   const { only, ignore, order, quantizations, max_price } = preferences;
   return {
     only: only && only.length > 0 ? slugSet(only) : null,
     ignore: ignore && ignore.length > 0 ? slugSet(ignore) : null,
     keepsNothing: preferences.zdr === true,
     collectsNothing: preferences.data_collection === 'deny',
-    searchesWeb,
+    searchesWeb: false,
     isDistillable: preferences.enforce_distillable_text === true,
     quantizations: quantizations && quantizations.length > 0 ? quantizations : null,
-    parameters: preferences.require_parameters === true ? requiredParameters(request) : null,
-    fields: preferences.require_parameters === true ? setFields(request) : null,
-    modalities: preferences.require_parameters === true && request.modalities?.length ? request.modalities : null,
+    parameters: null,
+    fields: null,
+    modalities: null,
     maxPrice: max_price && Object.keys(max_price).length > 0 ? priceLimits(max_price) : null,
     ordered: preferences.allow_fallbacks === false && order && order.length > 0 ? slugSet(order) : null,
   };

@@ -1,32 +1,35 @@
 import { GatewayError } from '../base/errors.ts';
 import { cleanName } from '../base/text/clean-text.ts';
 import { didYouMean } from '../base/text/nearest.ts';
-import type { Ask } from '../call/ask.ts';
 import type { Facts } from '../call/facts.ts';
 import type { Endpoint, Model } from '../call/model.ts';
 import type { Exclusion, Plan, Target } from '../call/plan.ts';
+import { mayServe, tasksOfModel } from '../call/task.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
-import type { ChatRequest } from '../schema/chat/chat.ts';
 import type { RouterSettings } from '../schema/settings/router.ts';
+import type { TaskName } from '../schema/tasks.ts';
 import { credentialFits } from '../stores/credentials/fits.ts';
 import { type Fits, type Visit, visitCandidates } from './candidates.ts';
-import { expandModels, requestedSlugs } from './expand.ts';
+import { expandModels } from './expand.ts';
 import type { ChosenModel } from './expanded.ts';
-import { type Demands, demandsOf, slugSet, unmetDemand } from './filter.ts';
-import { type Needs, needsOf } from './needs.ts';
+import { slugSet, unmetDemand } from './filter.ts';
 import { type RankContext, type RankedEndpoint, rank, rankedEndpoint, type Standing, standingOf } from './rank.ts';
-import { knownSort, requestedSort, type Sort } from './sort.ts';
+import type { Routed } from './routed.ts';
+import { knownSort, type Sort } from './sort.ts';
 import { type UnknownProviders, unknownProviders } from './suggest.ts';
-import { mediaRefused, type ToolMedia, takesNot, toolMediaOf } from './tool-media.ts';
+import { mediaRefused, takesNot } from './tool-media.ts';
 import type { PluginVariants, Variant } from './variant.ts';
 import { withoutFallbacks } from './without-fallbacks.ts';
 
 export interface PlanInput {
-  ask: Ask;
+  routed: Routed;
   view: CatalogView;
   facts: Facts;
-  /** The model for requests that name none; null: there is no default model. */
-  defaultModel: string | null;
+  /**
+   * Returns the rule by which an endpoint cannot serve the request, as its provider has no way to; null: it can. Absent:
+   * every endpoint of the task can.
+   */
+  refuses?: ((endpoint: Endpoint) => string | null) | undefined;
   /** A second author name of the router models, besides `service`. */
   brand: string;
   /** Suffixes that ask for plugins. */
@@ -52,16 +55,12 @@ export interface PlanInput {
  *         unavailable (503, Retry-After), with the same metadata, when all remaining endpoints are in cooldown
  */
 export function planRoute(input: PlanInput): Plan {
-  const { ask, facts, providerName } = input;
-  const { request } = ask;
-  const slugs = requestedSlugs(request, input.defaultModel);
-  const needs = needsOf(request, facts.shortening?.isAsked);
+  const { routed, facts, providerName } = input;
+  const { slugs, preferences } = routed;
   const { chosen, ofFirstSlug, strategy, params, router, unknownFallbacks, stages } = expandModels(slugs, {
-    request,
-    searchesNatively: ask.searchesNatively,
+    routed,
     view: input.view,
     facts,
-    needs,
     brand: input.brand,
     pluginVariants: input.pluginVariants,
     isConfigured: input.isConfigured,
@@ -69,8 +68,8 @@ export function planRoute(input: PlanInput): Plan {
     hasOnlySandboxes: input.hasOnlySandboxes,
     routers: input.routers,
   });
-  const requested = requestedSort(request);
-  const mayFallBack = request.provider?.allow_fallbacks !== false;
+  const requested = routed.sort;
+  const mayFallBack = preferences?.allow_fallbacks !== false;
   const excluded: Exclusion[] = [];
   const entries = passing(
     chosen,
@@ -108,9 +107,9 @@ export function planRoute(input: PlanInput): Plan {
     (isDown ? down : targets).push(target);
   };
   const fits: Fits = (one, { modelSlug: model }) =>
-    credentialFits(one, { model, user: request.user ?? null, apiKeyHash: facts.apiKeyHash });
+    credentialFits(one, { model, user: routed.user, apiKeyHash: facts.apiKeyHash });
 
-  const context = contextOf(request, facts, needs);
+  const context = contextOf(routed, facts);
   for (const members of partitioned(entries, requested.partition)) {
     const sort = requested.by ?? variantSort(members) ?? knownSort(facts.defaultSort);
     visitCandidates(rank(members, sort, context), facts, fits, visit);
@@ -129,26 +128,27 @@ export function planRoute(input: PlanInput): Plan {
     }
   }
   if (down.length > 0) takeDown(down, targets, excluded);
-  const unknown = input.builtInProviders ? unknownProviders(request, facts, input.builtInProviders) : null;
+  const unknown = input.builtInProviders ? unknownProviders(preferences, facts, input.builtInProviders) : null;
   if (targets.length === 0) {
     if (entries.length === 0 && excluded.some(({ filter }) => filter === 'tool_output')) {
       const models = chosen.map(({ model }) => model);
-      throw mediaRefused(toolMediaOf(ask.native), models, excluded);
+      throw mediaRefused(routed.media, models, excluded);
     }
     throw cooldownEndsMs.length > 0
       ? allCoolingDown(cooldownEndsMs, excluded, facts)
-      : nothingLeft(slugs, excluded, unknown);
+      : nothingLeft(routed, excluded, unknown);
   }
   const kept = mayFallBack ? targets : withoutFallbacks(targets, context.order, excluded);
-  return {
+  const plan: Plan = {
     requested: cleanName(slugs[0] as string),
     strategy,
     targets: kept,
     excluded,
-    params: shownParams(request, facts, params, refused, unknown),
+    params: shownParams(preferences, facts, params, refused, unknown),
     router,
-    ...(stages === undefined ? {} : { stages }),
   };
+  if (stages !== undefined) plan.stages = stages;
+  return plan;
 }
 
 /** Excludes the endpoints that are down where others are up; else takes them as targets. */
@@ -169,23 +169,22 @@ function takeDown(down: readonly Target[], targets: Target[], excluded: Exclusio
 function passing(
   chosen: readonly ChosenModel[],
   allowed: number,
-  { ask, facts: { mayUseModel, imposed } }: Pick<PlanInput, 'ask' | 'facts'>,
+  { routed, refuses, facts: { mayUseModel, imposed } }: Pick<PlanInput, 'routed' | 'refuses' | 'facts'>,
   excluded: Exclusion[],
 ): RankedEndpoint[] {
-  const { request } = ask;
-  const demands = demandsOf(ask);
-  const media = toolMediaOf(ask.native);
   const entries: RankedEndpoint[] = [];
   /** The exclusions of the endpoints that are removed; null until one is. Most requests remove none. */
   let removed: Map<Endpoint, Exclusion> | null = null;
   for (let modelIndex = 0; modelIndex < chosen.length; modelIndex++) {
     const { model, variants } = chosen[modelIndex] as ChosenModel;
     const isAllowed = !mayUseModel || mayUseModel(model.slug);
+    const tasks = tasksOfModel(model);
     for (const endpoint of model.endpoints) {
       const filter =
         (isAllowed ? null : 'allowed_models') ??
         (imposed?.refuses(endpoint) === true ? 'guardrail' : null) ??
-        filterOf(endpoint, model, variants, demands, media, request) ??
+        filterOf(endpoint, model, variants, routed, tasks) ??
+        refuses?.(endpoint) ??
         (modelIndex < allowed ? null : 'allow_fallbacks');
       if (filter === null) {
         entries.push(rankedEndpoint(endpoint, model, modelIndex, variants));
@@ -207,22 +206,28 @@ function filterOf(
   endpoint: Endpoint,
   model: Model,
   variants: readonly Variant[],
-  demands: Demands | null,
-  media: ToolMedia,
-  request: ChatRequest,
+  { task, demands, media, preferences, serviceTier }: Routed,
+  tasks: readonly TaskName[] | null,
 ): string | null {
   if (endpoint.isDisabled === true) return 'disabled';
+  if (!mayServe(task, endpoint, tasks)) return 'task';
   const unmet = demands && unmetDemand(demands, endpoint, model);
   if (unmet !== null) return unmet;
   for (const { rule } of variants) if (rule && !rule[1](endpoint)) return rule[0];
-  if (endpoint.serviceTier !== undefined && !isTierWanted(endpoint, variants, request)) return 'service_tier';
+  if (endpoint.serviceTier !== undefined && !isTierWanted(endpoint, variants, serviceTier, preferences))
+    return 'service_tier';
   return media.length > 0 && takesNot(media, model) ? 'tool_output' : null;
 }
 
 /** An endpoint of a service tier is used only when the request names the tier (a suffix can too) or the full slug. */
-function isTierWanted({ serviceTier, tag }: Endpoint, variants: readonly Variant[], request: ChatRequest): boolean {
-  if (request.service_tier === serviceTier || variants.some(({ tier }) => tier === serviceTier)) return true;
-  return isNamed(tag, request.provider?.order) || isNamed(tag, request.provider?.only);
+function isTierWanted(
+  { serviceTier, tag }: Endpoint,
+  variants: readonly Variant[],
+  asked: string | null,
+  preferences: Routed['preferences'],
+): boolean {
+  if (asked === serviceTier || variants.some(({ tier }) => tier === serviceTier)) return true;
+  return isNamed(tag, preferences?.order) || isNamed(tag, preferences?.only);
 }
 
 function isNamed(tag: string, slugs: readonly string[] | null | undefined): boolean {
@@ -250,19 +255,19 @@ function writesText({ outputModalities }: Model): boolean {
 
 /** Returns the facts that a target was judged by when it was planned. */
 export function standingOfTarget(
-  { ask: { request }, view, facts }: Pick<PlanInput, 'ask' | 'view' | 'facts'>,
+  { routed, view, facts }: Pick<PlanInput, 'routed' | 'view' | 'facts'>,
   { endpoint, modelIndex }: Target,
 ): Standing {
   const model = view.model(endpoint.modelSlug) as Model;
   const entry = rankedEndpoint(endpoint, model, modelIndex, []);
-  const sort = requestedSort(request).by ?? knownSort(facts.defaultSort);
-  return standingOf(entry, sort, contextOf(request, facts, needsOf(request, facts.shortening?.isAsked)));
+  const sort = routed.sort.by ?? knownSort(facts.defaultSort);
+  return standingOf(entry, sort, contextOf(routed, facts));
 }
 
-function contextOf({ provider }: ChatRequest, facts: Facts, needs: Needs): RankContext {
+function contextOf({ preferences, needs }: Routed, facts: Facts): RankContext {
   const { health, random, pinned } = facts;
-  const order = provider?.order && provider.order.length > 0 ? placesIn(provider.order) : null;
-  return { order, preferences: provider ?? null, needs, health, random, pinned };
+  const order = preferences?.order && preferences.order.length > 0 ? placesIn(preferences.order) : null;
+  return { order, preferences, needs, health, random, pinned };
 }
 
 /** Maps each slug to its place; a slug that is named twice has its first place. */
@@ -291,13 +296,13 @@ function variantSort(members: readonly RankedEndpoint[]): Sort['by'] {
 }
 
 function shownParams(
-  { provider }: ChatRequest,
+  preferences: Routed['preferences'],
   { withheldProviders }: Facts,
   params: Plan['params'],
   refused: ReadonlySet<string> | null,
   unknown: UnknownProviders | null,
 ): Plan['params'] {
-  const floor = provider?.preferred_min_throughput;
+  const floor = preferences?.preferred_min_throughput;
   const throughput = typeof floor === 'number' ? floor : floor?.p50;
   let shown = refused === null ? params : { ...params, byok_not_sent_to: [...refused] };
   if (withheldProviders !== undefined) shown = { ...shown, byok_only: true };
@@ -308,7 +313,7 @@ function shownParams(
 /** The most slugs that an error names. */
 const namedInErrors = 5;
 
-function nothingLeft(slugs: readonly string[], excluded: Exclusion[], unknown: UnknownProviders | null): GatewayError {
+function nothingLeft({ slugs, task }: Routed, excluded: Exclusion[], unknown: UnknownProviders | null): GatewayError {
   const filters = [...new Set(excluded.map(({ filter }) => filter))].join(', ');
   // The hint takes a part of the length that a message may have.
   const most = unknown === null ? namedInErrors : namedInErrors - 2;
@@ -317,10 +322,13 @@ function nothingLeft(slugs: readonly string[], excluded: Exclusion[], unknown: U
     .slice(0, most)
     .map((slug) => cleanName(slug, 100))
     .join(', ')}${more}`;
+  const isOfTask = excluded.length > 0 && excluded.every(({ filter }) => filter === 'task');
   const message =
     excluded.length === 0
       ? `No model that ${named} may choose can serve this request`
-      : `No endpoint of ${named} is left (filtered by: ${filters})`;
+      : isOfTask
+        ? `${named} ${slugs.length > 1 ? 'are no models' : 'is no model'} for ${task}: no endpoint serves that (filtered by: task)`
+        : `No endpoint of ${named} is left (filtered by: ${filters})`;
   if (unknown === null) return new GatewayError('not_found', message, { metadata: { excluded } });
   const [[slug, meant] = ['', []]] = Object.entries(unknown);
   const hint = `${JSON.stringify(slug)} is no provider of this gateway${didYouMean(meant)}`;

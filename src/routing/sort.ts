@@ -14,7 +14,7 @@ export interface Sort {
 const sorts: ReadonlySet<string> = new Set<SortBy>(['price', 'throughput', 'latency', 'exacto']);
 
 /** Returns the sort that the request asks for. `route` is the deprecated form of `sort.partition`. */
-export function requestedSort({ provider, route }: ChatRequest): Sort {
+export function requestedSort({ provider, route }: Pick<ChatRequest, 'provider' | 'route'>): Sort {
   const sort = provider?.sort ?? null;
   const byRoute = route === 'sort' ? 'none' : 'model';
   if (sort === null || typeof sort === 'string') return { by: sort, partition: byRoute };

@@ -3,19 +3,19 @@ import { nearest } from '../base/text/nearest.ts';
 import type { Facts } from '../call/facts.ts';
 import type { Model } from '../call/model.ts';
 import type { CatalogView } from '../catalog/catalog.ts';
-import type { ChatRequest } from '../schema/chat/chat.ts';
+import type { ProviderPreferences } from '../schema/chat/preferences.ts';
 import { credentialFits } from '../stores/credentials/fits.ts';
 
 /**
  * Returns models that an unknown slug may have meant: only those that the request could use. If none is similar, the
  * provider that the slug begins with may be misspelt.
  */
-export function nearestModels(slug: string, view: CatalogView, facts: Facts, request: ChatRequest): string[] {
+export function nearestModels(slug: string, view: CatalogView, facts: Facts, user: string | null): string[] {
   const base = slug.replace(/:.*$/s, '');
   const bySlug = new Map<string, Model>();
   for (const model of view.models) bySlug.set(model.slug, model);
   const models = nearest(base, bySlug.keys(), {
-    isShown: (name) => isReached(bySlug.get(name) as Model, facts, request),
+    isShown: (name) => isReached(bySlug.get(name) as Model, facts, user),
   });
   if (models.length > 0) return models;
   const slash = slug.indexOf('/');
@@ -25,10 +25,10 @@ export function nearestModels(slug: string, view: CatalogView, facts: Facts, req
   );
 }
 
-function isReached({ slug, endpoints }: Model, facts: Facts, { user }: ChatRequest): boolean {
+function isReached({ slug, endpoints }: Model, facts: Facts, user: string | null): boolean {
   if (facts.mayUseModel?.(slug) === false) return false;
   const { usableProviders, byokCredentials, apiKeyHash } = facts;
-  const fits = { model: slug, user: user ?? null, apiKeyHash };
+  const fits = { model: slug, user, apiKeyHash };
   return endpoints.some(
     ({ isDisabled, providerSlug }) =>
       isDisabled !== true &&
@@ -51,7 +51,7 @@ const mostShown = 5;
  * @returns null: all are known, which is the usual case
  */
 export function unknownProviders(
-  { provider }: ChatRequest,
+  provider: ProviderPreferences | null,
   { usableProviders, byokCredentials }: Facts,
   builtIn: ReadonlySet<string>,
 ): UnknownProviders | null {

@@ -1,6 +1,9 @@
 import { compile, type ZodType } from 'zod';
 import { lazily } from '../base/lazily.ts';
 import { type ChatRequest, chatRequestSchema } from './chat/request.ts';
+import { type TextCompletionRequest, textCompletionRequestSchema } from './completions/request.ts';
+import { type GeminiRequest, geminiRequestSchema } from './gemini/request.ts';
+import { type MessagesRequest, messagesRequestSchema } from './messages/request.ts';
 import { type ResponsesRequest, responsesRequestSchema } from './responses/responses.ts';
 import { type BodyCheck, takingNulls } from './schema.ts';
 
@@ -43,10 +46,28 @@ export const compiledAfter = (uses: number) => plainFirst<ChatRequest>(uses, cha
  */
 export const chatRequestCheck = withNulls(compiledAfter(1_000), chatRequestSchema);
 
+/** Checks requests for text completions. */
+export const textCompletionRequestCheck = withNulls(
+  plainFirst<TextCompletionRequest>(1_000, textCompletionRequestSchema, textCompletionRequestSchema),
+  textCompletionRequestSchema,
+);
+
 /** Checks Responses requests. */
 export const responsesRequestCheck = withNulls(
   plainFirst<ResponsesRequest>(1_000, responsesRequestSchema, responsesRequestSchema),
   responsesRequestSchema,
+);
+
+/** Checks Messages requests. */
+export const messagesRequestCheck = withNulls(
+  plainFirst<MessagesRequest>(1_000, messagesRequestSchema, messagesRequestSchema),
+  messagesRequestSchema,
+);
+
+/** Checks requests of the Gemini wire. */
+export const geminiRequestCheck = withNulls(
+  plainFirst<GeminiRequest>(1_000, geminiRequestSchema, geminiRequestSchema),
+  geminiRequestSchema,
 );
 
 function withNulls<Body>(check: () => BodyCheck<Body>, schema: () => ZodType): () => BodyCheck<Body> {

@@ -1,7 +1,9 @@
 import type { Clock } from '../base/clock.ts';
+import { lazily } from '../base/lazily.ts';
 import type { Model } from '../call/model.ts';
 import { type Catalog, createCatalog } from '../catalog/catalog.ts';
 import { CatalogError, createDocument, type DocumentReader } from '../catalog/document.ts';
+import type { LateModel } from '../catalog/late-model.ts';
 import { type FileReader, readFromFile, readFromFunction, readFromUrl } from '../catalog/read-document.ts';
 import { loadListPrices } from '../pricing/list-prices.ts';
 import { withUnknownKinds } from '../pricing/unknown-kinds.ts';
@@ -10,7 +12,7 @@ import { validationIssues } from '../schema/chat/validate.ts';
 import type { Logger } from '../telemetry/record.ts';
 import type { Transport } from '../transport/transport.ts';
 import { checkAliases } from './aliases.ts';
-import { searchesWeb, servableModels, unsupportedOf } from './models.ts';
+import { searchesWeb, servableLater, servableModels, unsupportedOf } from './models.ts';
 import { type CatalogSettings, type CatalogSource, catalogDocument, type ModelSettings } from './options/model.ts';
 import { type Configured, SettingsError } from './providers.ts';
 
@@ -56,6 +58,7 @@ export function configureCatalog(setup: CatalogSetup): Catalog {
           isOwn: !builtInProviders.has(slug),
           like: provider.like,
           searchesWeb: (model) => searchesWeb(provider, model),
+          tasks: provider.tasks,
           unsupportedParameters: (model) => unsupportedOf(provider, model),
         },
       ]),
@@ -78,9 +81,12 @@ function parseDocument(value: unknown, known: (slug: string) => Provider | null)
 }
 
 /** Loads the built-in models at the first need: a gateway that serves no request does not need them. */
-async function loadSnapshot(known: (slug: string) => Provider | null): Promise<readonly Model[]> {
+async function loadSnapshot(known: (slug: string) => Provider | null): Promise<readonly LateModel[]> {
   const { snapshot } = await import('../catalog/snapshot.ts');
-  return servableModels(JSON.parse(snapshot) as ModelSettings[], known).map(withListedPrices);
+  return servableLater(JSON.parse(snapshot) as ModelSettings[], known).map((model) => ({
+    ...model,
+    make: lazily(() => withListedPrices(model.make())),
+  }));
 }
 
 /** In the sources of the built-in models, images of the prompt cost as text for all models that take images. */

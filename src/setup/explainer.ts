@@ -2,7 +2,7 @@ import { wrongArgument } from '../base/refusal.ts';
 import { cleanName } from '../base/text/clean-text.ts';
 import type { Caller } from '../call/call.ts';
 import { defaultWorkspaceId, parseWorkspaceId } from '../call/workspace.ts';
-import type { Operation } from '../operations/operation.ts';
+import type { ListedOperation } from '../operations/operation.ts';
 import type { Explanation } from '../schema/chat/explanation.ts';
 import type { CallOperation } from './in-process.ts';
 
@@ -18,8 +18,8 @@ export interface ExplainFor {
 export type Explain = (body: unknown, of?: ExplainFor) => Promise<Explanation>;
 
 /** The operation as a function for the host app, which needs no key. */
-export function createExplainer(operations: readonly Operation[], call: CallOperation) {
-  const operation = operations.find(({ api }) => api === 'explain') as Operation;
+export function createExplainer(operations: readonly ListedOperation[], call: CallOperation) {
+  const operation = operations.find(({ api }) => api === 'explain') as ListedOperation;
   const explainAs = async (body: unknown, caller: Caller) =>
     // A call without an argument counts as one with an empty body.
     ((await call(operation, body ?? null, caller)) as { data: Explanation }).data;

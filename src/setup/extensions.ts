@@ -1,6 +1,6 @@
 import { unlessStopped } from '../base/async/within.ts';
 import type { SearchEngine } from '../call/search.ts';
-import type { Operation } from '../operations/operation.ts';
+import type { ListedOperation, Operation } from '../operations/operation.ts';
 import { plugins as builtIn } from '../plugins/index.ts';
 import type { Plugin } from '../plugins/plugin.ts';
 import { isRoutingVariant, type PluginVariants } from '../routing/variant.ts';
@@ -72,8 +72,11 @@ export function searchEnginesOf(own: readonly SearchEngine[]): readonly SearchEn
 }
 
 /** The operations of the interface, and the host app's. @throws SettingsError for a method and path that occur twice */
-export function allOperations(ofInterface: readonly Operation[], own: readonly Operation[]): readonly Operation[] {
-  const keyOf = ({ method, path }: Operation) => `${method} ${path}`;
+export function allOperations(
+  ofInterface: readonly ListedOperation[],
+  own: readonly Operation[],
+): readonly ListedOperation[] {
+  const keyOf = ({ method, path }: ListedOperation) => `${method} ${path}`;
   const keys = new Set(ofInterface.map(keyOf));
   for (const [at, operation] of own.entries()) {
     if (!operation.path.startsWith('/'))

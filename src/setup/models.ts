@@ -1,7 +1,19 @@
+import { lazily } from '../base/lazily.ts';
 import { parsePrice } from '../base/money.ts';
 import { flatText } from '../base/text/flat-text.ts';
 import { didYouMean, nearest } from '../base/text/nearest.ts';
-import type { Endpoint, EndpointOrder, Model, Pricing, TokenPricing } from '../call/model.ts';
+import {
+  type Endpoint,
+  type EndpointOrder,
+  type Model,
+  type PriceUnit,
+  type Pricing,
+  priceUnits,
+  type TokenPricing,
+} from '../call/model.ts';
+import { tasksOfModel } from '../call/task.ts';
+import type { LateModel } from '../catalog/late-model.ts';
+import { listedName } from '../catalog/listed-as.ts';
 import { refusedBy } from '../catalog/model-facts/index.ts';
 import { withCacheWrites } from '../pricing/cache-writes.ts';
 import type { Provider } from '../providers/provider.ts';
@@ -34,7 +46,10 @@ export function configureModels(
           const path = `models[${modelAt}].endpoints[${at}].name`;
           throw new SettingsError(path, 'expected a name that no other endpoint of the model has');
         }
-        if (found) return endpointOf(model, endpoint, found);
+        if (found) {
+          checkOutputPrice(model, endpoint, found, `models[${modelAt}].endpoints[${at}]`);
+          return endpointOf(model, endpoint, found);
+        }
         throw new SettingsError(
           `models[${modelAt}].endpoints[${at}].provider`,
           `expected the slug of a configured provider${didYouMean(nearest(endpoint.provider, slugs()))}`,
@@ -54,17 +69,54 @@ export function servableModels(
   given: readonly ModelSettings[],
   provider: (slug: string) => Provider | null,
 ): readonly Model[] {
+  return servableLater(given, provider).map(({ make }) => make());
+}
+
+/**
+ * The same, with models that are made at their first use: of a long list, a process may need few, and to find what each
+ * endpoint leaves out takes a tenth of a millisecond.
+ */
+export function servableLater(
+  given: readonly ModelSettings[],
+  provider: (slug: string) => Provider | null,
+): readonly LateModel[] {
   checkSlugs(given);
-  const models: Model[] = [];
-  for (const [at, model] of given.entries()) {
-    const endpoints: Endpoint[] = [];
-    for (const endpoint of model.endpoints) {
+  return given.flatMap((model, at) => {
+    const served = model.endpoints.flatMap((endpoint) => {
       const found = provider(endpoint.provider);
-      if (found) endpoints.push(endpointOf(model, endpoint, found));
-    }
-    if (endpoints.length > 0) models.push(modelOf(model, orderOf(model, at, 'price'), endpoints));
-  }
-  return models;
+      return found ? [{ endpoint, found }] : [];
+    });
+    if (served.length === 0) return [];
+    const order = orderOf(model, at, 'price');
+    const endpointsOf = () => served.map(({ endpoint, found }) => endpointOf(model, endpoint, found));
+    return {
+      slug: flatText(model.slug),
+      names: served.map(({ endpoint, found }) =>
+        listedName({ providerSlug: found.like ?? found.slug, upstreamModel: knownNameOf(endpoint) }),
+      ),
+      make: lazily(() => modelOf(model, order, endpointsOf())),
+    };
+  });
+}
+
+/** @throws SettingsError for a price without that of the output, where the model may write */
+function checkOutputPrice(
+  model: ModelSettings,
+  { pricing, tasks }: EndpointSettings,
+  provider: Provider,
+  path: string,
+) {
+  if (pricing === undefined || pricing.completion !== undefined) return;
+  const known = tasks ?? provider.tasks ?? tasksOfModel(model);
+  if (known !== null && !known.includes('chat')) return;
+  // A model that makes images alone is sold by them: it writes nothing.
+  const { imageOutput, outputImage, outputImages, outputMegapixel } = pricing;
+  const isSoldByImages = [imageOutput, outputImage, outputImages, outputMegapixel].some((price) => price !== undefined);
+  if (isSoldByImages && model.outputModalities?.includes('text') === false) return;
+  throw new SettingsError(
+    `${path}.pricing.completion`,
+    'expected a price; a model that writes nothing needs none, but its outputModalities or tasks say so',
+  );
 }
 
 /** Checks that slugs are unique: of two models with one slug, requests could reach only one. */
@@ -152,7 +204,7 @@ const searchParameter = 'web_search_options';
 
 function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Provider): Endpoint {
   const { variant } = given;
-  const knownName = given.baseModel ?? given.model;
+  const knownName = knownNameOf(given);
   const unsupported = unsupportedOf(provider, knownName, model.slug);
   const isSearching = searchesWeb(provider, knownName);
   const supported = given.supportedParameters ?? model.supportedParameters ?? null;
@@ -176,10 +228,20 @@ function endpointOf(model: ModelSettings, given: EndpointSettings, provider: Pro
     dataPolicy: given.dataPolicy ?? provider.dataPolicy,
     serviceTier: given.serviceTier ?? (variant === 'flex' || variant === 'priority' ? variant : undefined),
     implicitCaching: given.implicitCaching,
+    ...tasksOf(given.tasks ?? provider.tasks),
     isDisabled: given.disabled,
     weight: given.weight,
     defaults: model.defaults,
   };
+}
+
+/** The provider's name of the model, by which lists know it. */
+function knownNameOf({ baseModel, model }: EndpointSettings): string {
+  return baseModel ?? model;
+}
+
+function tasksOf(tasks: Endpoint['tasks']): Pick<Endpoint, 'tasks'> {
+  return tasks === undefined ? {} : { tasks };
 }
 
 function pricingOf(given: PricingSettings): Pricing {
@@ -187,6 +249,8 @@ function pricingOf(given: PricingSettings): Pricing {
     ...tokenPrices(given),
     promptPicoUsd: pico(given.prompt) ?? 0,
     completionPicoUsd: pico(given.completion) ?? 0,
+    ...(given.completion === undefined ? { isInputOnly: true } : {}),
+    ...unitPrices(given),
     imagePicoUsd: pico(given.image),
     webSearchPicoUsd: pico(given.webSearch),
     requestPicoUsd: pico(given.request),
@@ -196,6 +260,32 @@ function pricingOf(given: PricingSettings): Pricing {
       ...(prices.prompt === undefined ? {} : { promptPicoUsd: pico(prices.prompt) }),
       ...(prices.completion === undefined ? {} : { completionPicoUsd: pico(prices.completion) }),
     })),
+  };
+}
+
+/** The options of prices of units other than tokens. */
+const unitOptions = {
+  search_unit: 'searchUnit',
+  image: 'outputImage',
+  megapixel: 'outputMegapixel',
+  character: 'character',
+  second: 'second',
+} as const satisfies Record<PriceUnit, keyof PricingSettings>;
+
+function unitPrices(given: PricingSettings): Pick<Pricing, 'unitsPicoUsd' | 'imageVariants'> {
+  const unitsPicoUsd: Partial<Record<PriceUnit, number>> = {};
+  for (const unit of priceUnits) {
+    const price = pico(given[unitOptions[unit]]);
+    if (price !== undefined) unitsPicoUsd[unit] = price;
+  }
+  const variants = given.outputImages?.map(({ size, quality, price }) => ({
+    ...(size === undefined ? {} : { size }),
+    ...(quality === undefined ? {} : { quality }),
+    picoUsd: pico(price) ?? 0,
+  }));
+  return {
+    ...(Object.keys(unitsPicoUsd).length > 0 ? { unitsPicoUsd } : {}),
+    ...(variants === undefined || variants.length === 0 ? {} : { imageVariants: variants }),
   };
 }
 

@@ -37,6 +37,7 @@ export interface ProviderSettings extends KeySettings {
   healthCheck?: HealthCheckOptions | undefined;
   baseUrl?: string | undefined;
   byok?: boolean | undefined;
+  webSocket?: boolean | undefined;
   name?: string | undefined;
   headers?: Record<string, string> | undefined;
   dialect?: string | undefined;
@@ -241,8 +242,9 @@ function configureProvider(
     ...base,
     baseUrl: address,
     ...(name === undefined ? {} : { name }),
+    ...(given.webSocket === undefined ? {} : { webSocket: given.webSocket }),
     ...(dataPolicy === undefined ? {} : { dataPolicy }),
-    quirks: { ...base.quirks, ...checkedQuirks(slug, base.dialect, given.quirks) },
+    quirks: { ...base.quirks, ...checkedQuirks(slug, base.dialect, given.quirks, dialects) },
     ...(base.credentialShape && baseUrl !== undefined ? { credentialShape: atAnyAddress(base.credentialShape) } : {}),
   };
   const ownHeaders = headers === undefined ? {} : { headers: inLowerCase(headers) };
@@ -484,7 +486,14 @@ function expectedKey(shape: CredentialShape | undefined): string {
 }
 
 /** Checks quirks by the schema of the dialect. The provider may have chosen the dialect, rather than the option. */
-function checkedQuirks(slug: string, dialect: Dialect, quirks: object | undefined): object {
+function checkedQuirks(
+  slug: string,
+  dialect: Dialect,
+  quirks: object | undefined,
+  dialects: Readonly<Record<string, Dialect>>,
+): object {
+  // No quirk of a dialect of ours has a default.
+  if (quirks === undefined && Object.values(dialects).includes(dialect)) return {};
   const checked = checkBy(dialect.quirks(), quirks ?? {});
   if (checked.issues === null) return checked.value;
   const { path, message } = checked.issues[0] as Issue;

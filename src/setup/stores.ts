@@ -42,8 +42,18 @@ import { createVault, type Sealer, type Vault } from '../stores/vault/index.ts';
 import { keyRing } from '../stores/vault/key-ring.ts';
 import { limitSealer } from '../stores/vault/limit-sealer.ts';
 import { createWorkspaces, type WorkspaceRecord, type Workspaces } from '../stores/workspaces.ts';
+import {
+  createStoredConversations,
+  deleteStoredConversations,
+  type StoredConversations,
+} from '../telemetry/conversations/stored-conversations.ts';
 import type { Logger } from '../telemetry/record.ts';
 import { createRecords, deleteRecords, type Records } from '../telemetry/records/records.ts';
+import {
+  createStoredResponses,
+  deleteStoredResponses,
+  type StoredResponses,
+} from '../telemetry/responses/stored-responses.ts';
 import { openBudgetEvents } from './budget-events.ts';
 import { SettingsError } from './providers.ts';
 
@@ -55,7 +65,7 @@ export interface StoreSettings {
   ledger?: Ledger | undefined;
   storeTimeoutMs: number;
   storeCacheMs: number;
-  budgets: Pick<BudgetSettings, 'onLostHold' | 'leaseMs' | 'onUnsharedStore'>;
+  budgets: Pick<BudgetSettings, 'onLostHold' | 'leaseMs' | 'onUnsharedStore' | 'escrow'>;
   limits: Pick<LimitSettings, 'apiKeys' | 'credentials' | 'credentialPatterns' | 'guardrails' | 'imposedSteps'>;
   redis?: RedisSettings | undefined;
   rateLimits: Pick<RateLimitSettings, 'key' | 'leaseMs' | 'onStoreFailure'>;
@@ -178,7 +188,8 @@ export function openStores(settings: StoreSettings): Stores {
   // Data in memory is lost with its process anyway, so notes would not help.
   const notes =
     bare.kind === 'memory' ? null : { storage: recordStorage, instance: lazily(instanceNames(randomBytes)) };
-  const spending = createSpending({ ledger, notes, clock, ids, random, logger, leaseMs, onLostHold, observer: watch });
+  const holding = { leaseMs, onLostHold, escrow: takesSlices(settings, bare) };
+  const spending = createSpending({ ledger, notes, clock, ids, random, logger, ...holding, observer: watch });
   const rateLimiter = createRateLimiter({
     rates: bare.kind === 'memory' ? bare.rates : storage.rates,
     clock,
@@ -202,6 +213,8 @@ export function openStores(settings: StoreSettings): Stores {
       async (id) => void (await credentials(id).deleteAll()),
       (id) => rateLimiter.forget(id),
       (id) => deleteRecords(storage, id),
+      (id) => deleteStoredResponses(storage, id),
+      (id) => deleteStoredConversations(storage, id),
       (id) => events.marks.forget(id),
     ],
     // Also forgets sums that are only counted here, which must not be booked later.
@@ -272,6 +285,27 @@ function chosen({ store, ledger, budgets, redis, clock, storeTimeoutMs: timeoutM
     if (error instanceof TypeError) throw new SettingsError('store', error.message);
     throw error;
   }
+}
+
+/**
+ * Tells whether money is held out of slices of budgets. Without the option: where a hold is a step over the network.
+ * @throws SettingsError where slices cannot keep what the options promise
+ */
+function takesSlices({ budgets, logger }: StoreSettings, { kind, ledger, isShared }: Storage): boolean {
+  const { escrow, onLostHold } = budgets;
+  const isRemote = kind === 'redis' || kind === 'postgres';
+  const isAble = isShared && ledger.draw !== undefined;
+  if (escrow !== true) return escrow === undefined && isRemote && isAble && onLostHold === 'charge';
+  if (onLostHold === 'release')
+    throw new SettingsError(
+      'budgets.escrow',
+      "needs onLostHold: 'charge': the costs that a process has not reported when it dies would be free",
+    );
+  if (kind === 'memory' || isAble) return isShared;
+  const what =
+    'takes no slices of budgets on this store, or with a ledger without draw: each request is held by itself';
+  logger?.warn({ option: 'budgets.escrow' }, what);
+  return false;
 }
 
 /** The most workspaces whose handles are kept. */
@@ -365,4 +399,22 @@ export function openRecords(
   const records = createRecords({ storage, vault, clock, logger, settings, instance, bookLost, pending });
   spending.recordLost(records.recordLost);
   return records;
+}
+
+/** Opens the kept responses. @returns null: the operator keeps no records, and no responses */
+export function openResponses(
+  { recordStorage: storage, vault }: Pick<Stores, 'recordStorage' | 'vault'>,
+  { records: settings }: { records: RecordSettings },
+  clock: Clock,
+): StoredResponses | null {
+  return settings.enabled ? createStoredResponses({ storage, vault, clock, settings }) : null;
+}
+
+/** Opens the conversations. @returns null: the operator keeps no records, and no conversations */
+export function openConversations(
+  { recordStorage: storage, vault }: Pick<Stores, 'recordStorage' | 'vault'>,
+  { records: settings }: { records: RecordSettings },
+  clock: Clock,
+): StoredConversations | null {
+  return settings.enabled ? createStoredConversations({ storage, vault, clock, settings }) : null;
 }

@@ -1,5 +1,5 @@
 import { disregard, tell } from '../base/async/tell.ts';
-import type { AttemptTrace } from '../call/trace.ts';
+import type { AttemptTrace, FollowedWork } from '../call/trace.ts';
 import type { AttemptParameters } from './parameters.ts';
 import type { RequestRecord } from './record.ts';
 
@@ -52,24 +52,6 @@ export interface FollowedAttempt {
    * unless it was hedged.
    */
   decided?(attempt: AttemptTrace): void;
-}
-
-/** The work of a plugin, a guardrail or a server tool, for which the gateway waited. */
-export interface FollowedWork {
-  /** The kind of worker. */
-  kind: 'plugin' | 'guardrail' | 'server_tool';
-  /** Its name. */
-  name: string;
-  /** The hook of a plugin or guardrail, such as `before`; null for a tool. */
-  hook: string | null;
-  /** The id of the model's tool call; null for a hook. */
-  callId: string | null;
-  /** Epoch ms. */
-  startedAtMs: number;
-  /** Epoch ms. */
-  endedAtMs: number;
-  /** true: the work threw, or took too long. */
-  hasFailed: boolean;
 }
 
 /** The prompt and the response of a client call. */

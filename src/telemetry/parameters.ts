@@ -25,6 +25,10 @@ export interface AttemptParameters {
   reasoningEffort?: string;
   /** Service tier, such as `flex`. */
   serviceTier?: string;
+  /** The length of vectors that is asked for. */
+  dimensions?: number;
+  /** The forms of vectors that are asked for, such as `float`. */
+  encodingFormats?: readonly string[];
 }
 
 const effortFields = ['reasoning', 'reasoning.effort', 'reasoning_effort'];

@@ -1,7 +1,7 @@
 import { tell } from '../base/async/tell.ts';
 import type { CostParts, GenerationOutcome, GenerationTimes } from '../call/generation.ts';
 import type { Exclusion } from '../call/plan.ts';
-import type { AttemptTrace } from '../call/trace.ts';
+import type { AttemptTrace, FollowedWork } from '../call/trace.ts';
 import type { Usage } from '../schema/chat/chat.ts';
 import type { PipelineStage } from '../schema/chat/envelope.ts';
 import { refusalSums } from './refusal-sums.ts';
@@ -79,7 +79,7 @@ export interface RequestRecord extends RecordBase {
   workspaceId: string;
   /** `gen-…`. */
   id: string;
-  /** Name of the operation: `createChatCompletion`, `createResponse` or `compactResponse`. */
+  /** Name of the operation: `createChatCompletion`, `createCompletion`, `createResponse` or `compactResponse`. */
   operation: string;
   /** The caller's own grouping key; null for none. */
   sessionId: string | null;
@@ -140,6 +140,13 @@ export interface RequestRecord extends RecordBase {
   generations: readonly GenerationRecord[];
   /** The work of plugins and guardrails. */
   pipeline: readonly PipelineStage[];
+  /**
+   * The work of plugins, guardrails and server tools for which the request waited, with its times, in the order in
+   * which it ended; at most 100.
+   */
+  stages: readonly FollowedWork[];
+  /** The part of the cost that plugins, guardrails and server tools have spent beside models, integer nano-USD. */
+  expensesNanoUsd: Readonly<Record<'plugins' | 'guardrails' | 'tools', number>>;
 }
 
 /** A request that did not reach the routing of a completion, or a request of any other operation. */

@@ -7,6 +7,8 @@ import type { Transport, TransportRequest, TransportResponse } from './transport
 
 /** Tells whether the transport of this runtime goes over the proxies that it is given: `fetch` has its own rules. */
 export const takesProxies = false;
+/** Tells whether the transport of this runtime opens WebSockets to providers: not all can set headers of a handshake. */
+export const opensSockets = false;
 
 /** The transport for runtimes that have no better one: the global `fetch`. */
 export function defaultTransport(): Transport {

@@ -22,8 +22,9 @@ export interface Proxying {
   /**
    * Makes a connector for addresses beyond a proxy. For https, the proxy opens a tunnel, in which TLS begins: it sees the
    * host and the port, and no byte of a request.
+   * @param tunnelsAll  true: it opens one for http too, as for a WebSocket, which no proxy passes on as a request
    */
-  connector(direct: buildConnector.connector): buildConnector.connector;
+  connector(direct: buildConnector.connector, tunnelsAll?: boolean): buildConnector.connector;
   /**
    * The target as it is asked for. A request for `http` goes to the proxy as a whole: many proxies open tunnels to the
    * port of https alone.
@@ -58,17 +59,20 @@ export function proxying(settings: ProxySettings, isDirect: IsDirect, ClientOf: 
       }
       return way;
     },
-    connector(direct) {
+    connector(direct, tunnelsAll = false) {
       return (options, callback) => {
         const { protocol, hostname } = options;
         const port = Number(options.port) || (protocol === 'https:' ? 443 : 80);
-        const { https } = settings;
+        const proxy = protocol === 'https:' ? settings.https : tunnelsAll ? settings.http : null;
         const isOfProxy = proxies.has(new URL(`${protocol}//${options.host ?? hostname}`).origin);
-        if (protocol !== 'https:' || https === null || isOfProxy || isDirect(hostname, port))
+        if (proxy === null || isOfProxy || isDirect(hostname, port))
           return isOfProxy ? direct(options, asUnreachable(callback)) : direct(options, callback);
         const authority = `${hostname.includes(':') && !hostname.startsWith('[') ? `[${hostname}]` : hostname}:${port}`;
-        openTunnel(https, authority, direct, ClientOf).then(
-          (socket) => direct({ ...options, httpSocket: socket as never }, callback),
+        openTunnel(proxy, authority, direct, ClientOf).then(
+          (socket) =>
+            protocol === 'https:'
+              ? direct({ ...options, httpSocket: socket as never }, callback)
+              : callback(null, socket as never),
           (error: Error) => callback(error, null),
         );
       };

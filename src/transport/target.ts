@@ -23,7 +23,7 @@ const maxTargets = 500;
  * mistake would hold the URL or the header value, key included.
  * @throws  UpstreamError fault `operator`: another credential or endpoint may work, a retry of this one will not
  */
-export function checkTarget({ url, headers }: TransportRequest): Target {
+export function checkTarget({ url, headers }: Pick<TransportRequest, 'url' | 'headers'>): Target {
   checkHeaders(headers);
   return targetOf(url);
 }

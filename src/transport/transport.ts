@@ -49,6 +49,47 @@ export interface Transport {
   takesStopSignal?: boolean;
   /** true: the transport calls `sending`. Any other transport counts as sending at once. */
   reportsSending?: boolean;
+  /**
+   * Opens a WebSocket to a provider, for the option `webSocket` of a provider. Absent: the transport opens none.
+   * @throws UpstreamError where the connection or the handshake fails; the signal's own reason after an abort
+   */
+  connect?(request: SocketRequest, listener: SocketListener): Promise<UpstreamSocket>;
   /** Closes idle connections. */
   close?(): Promise<void>;
+}
+
+/** The handshake of a WebSocket to a provider. */
+export interface SocketRequest {
+  /** The complete address, `https` or `http`. */
+  url: string;
+  /** Lower-case names. */
+  headers: Record<string, string>;
+  /** A signal whose abort ends the handshake at once; it has no effect on an open connection. */
+  signal: AbortSignal;
+  /** The limits for the response to the handshake, and for each frame. */
+  limits: TransportLimits & { frameBytes: number };
+}
+
+/** Learns what happens to a WebSocket. A provider may send frames before it was asked for anything. */
+export interface SocketListener {
+  /** Takes a text frame. */
+  frame(text: string): void;
+  /** The provider has answered a ping. */
+  pong(): void;
+  /** The connection is closed, for whatever reason; called once. @param error  the failure; null: it was closed in order */
+  closed(error: unknown): void;
+}
+
+/** An open WebSocket to a provider. Nothing of it throws. */
+export interface UpstreamSocket {
+  /** Sends a text frame. */
+  send(text: string): void;
+  /** Sends a ping, which a provider answers by itself. */
+  ping(): void;
+  /** Reads nothing more from the provider until `resume`. */
+  pause(): void;
+  /** Reads on. */
+  resume(): void;
+  /** Closes the connection. @param isInOrder  true: with the frames of the protocol; false: at once */
+  close(isInOrder: boolean): void;
 }

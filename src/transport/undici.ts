@@ -6,7 +6,15 @@ import type { ProxySettings } from './proxy-settings.ts';
 import type { Proxying } from './proxy-tunnel.ts';
 import { socketWatch } from './socket-watch.ts';
 import { type Target, targetOf } from './target.ts';
-import type { Transport, TransportRequest, TransportResponse } from './transport.ts';
+import type {
+  SocketListener,
+  SocketRequest,
+  Transport,
+  TransportRequest,
+  TransportResponse,
+  UpstreamSocket,
+} from './transport.ts';
+import { openSocket } from './web-socket.ts';
 
 /**
  * The time an idle connection is kept if the provider names none, in milliseconds. Model APIs are called in bursts with
@@ -28,6 +36,8 @@ interface Loaded {
 
 /** Tells whether the transport of this runtime goes over the proxies that it is given. */
 export const takesProxies = true;
+/** Tells whether the transport of this runtime opens WebSockets to providers. */
+export const opensSockets = true;
 
 /** The transport on Node: undici. @param proxies  null: every provider is reached directly */
 export function defaultTransport(proxies: ProxySettings | null = null): Transport {
@@ -101,16 +111,29 @@ export function undiciTransport(proxies: ProxySettings | null = null): Transport
     return exchange(dispatchersFor(request.limits.headerBytes, modules), request, target, modules.decode);
   };
 
+  const withLoaded = <Result>(use: (modules: Loaded) => Promise<Result>): Promise<Result> => {
+    if (loaded !== null) return use(loaded);
+    return load(proxies).then((modules) => {
+      loaded = modules;
+      return use(modules);
+    });
+  };
+
+  // The same connector as of requests: the same rules for TLS, and the same proxies.
+  const connect = (request: SocketRequest, listener: SocketListener): Promise<UpstreamSocket> =>
+    withLoaded(({ buildConnector, proxying }) => {
+      const direct = buildConnector({ allowH2: false });
+      return openSocket(request, listener, proxying === null ? direct : proxying.connector(direct, true));
+    });
+
   return {
     takesStopSignal: true,
     reportsSending: true,
     send(request) {
       if (loaded !== null) return sendLoaded(request, loaded);
-      return load(proxies).then((modules) => {
-        loaded = modules;
-        return sendLoaded(request, modules);
-      });
+      return withLoaded((modules) => sendLoaded(request, modules));
     },
+    connect,
     // Idle connections close at once. The promise also waits for the exchanges in flight.
     async close() {
       const open = [...byHeaderBytes.values()];

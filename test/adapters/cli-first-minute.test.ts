@@ -142,3 +142,35 @@ describe('model-gateway chat', () => {
     expect(stdout).toBe('Hi\n');
   });
 });
+
+describe('the console of model-gateway serve', () => {
+  it('is at the address that is printed, for the key that is printed', async () => {
+    const { printed, url, code, signalAt } = start(['serve', '--port', '0']);
+    await url;
+    const address = /console +(\S+)/.exec(printed.out)?.[1] as string;
+    const key = /key +(\S+)/.exec(printed.out)?.[1] as string;
+    const page = await fetch(address);
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+    const [, script] = /src="([^"]+)"/.exec(await page.text()) ?? [];
+    expect((await fetch(new URL(script as string, address))).status).toBe(200);
+    const signedIn = await fetch(new URL('session', address), {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ key }),
+    });
+    expect(signedIn.status).toBe(200);
+    const cookie = signedIn.headers.get('set-cookie')?.split(';')[0] as string;
+    // Records are kept without being asked for.
+    expect((await fetch(new URL('api/activity', address), { headers: { cookie } })).status).toBe(200);
+    signalAt(0);
+    expect(await code).toBe(0);
+  });
+  it('is left out with --no-console', async () => {
+    const { printed, url, code, signalAt } = start(['serve', '--port', '0', '--no-console']);
+    const base = await url;
+    expect(printed.out).not.toMatch(/^ *console /m);
+    expect((await fetch(new URL('/console/', base))).status).toBe(404);
+    signalAt(0);
+    expect(await code).toBe(0);
+  });
+});

@@ -13,7 +13,7 @@ const built: Record<string, RegExp> = {
   'src/stores/storage/choose.ts': /redisStorage\(adapter[\s\S]*postgresStorage\(adapter[\s\S]*sqliteStorage\(adapter/,
   'adapters/sqlite/database.ts':
     /journal_mode = WAL'[\s\S]*synchronous = NORMAL'[\s\S]*getBuiltinModule\?\.\('node:sqlite'\)/,
-  'tsup.config.ts': /bundled = \['zod', 'yaml', 'smol-toml'\]/,
+  'tsup.config.ts': /'yaml',\s+'smol-toml',/,
   'src/stores/vault/index.ts': /'model-gateway credential', owner\.workspaceId, owner\.provider, owner\.credentialId/,
 };
 

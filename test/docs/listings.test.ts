@@ -29,7 +29,8 @@ describe('docs/listings.md', () => {
   it('has a row for every listing, and no other', () => {
     const known = operations({ brand: 'service' } as never)
       .map(({ method, path }) => `${method} ${path.replace(/:(\w+)\+?/g, '{$1}')}`)
-      .filter((name) => /\/models?\b|\/endpoints\b|\/providers\b/.test(name));
+      // A call of the Gemini API has its name at the end of the path of a model.
+      .filter((name) => /\/models?\b|\/endpoints\b|\/providers\b/.test(name) && !name.includes('[:]'));
     expect(named('Operation').toSorted()).toEqual(known.toSorted());
   });
   it('has a row for every parameter and every sort, and no other', () => {

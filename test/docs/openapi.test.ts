@@ -99,13 +99,20 @@ describe('what a Responses request may ask for', () => {
   const caller = { authorization: `Bearer ${testKey}` };
   const values = [true, false, null, 'resp_1', ''];
   const places = ['/responses', '/responses/explain', '/responses/input_tokens', '/responses/compact'];
-  it.each(
-    places.flatMap((path) => ['store', 'background', 'previous_response_id'].map((field) => [path, field] as const)),
-  )('is as the document says: %s takes %s as it says', async (path, field) => {
+  it.each([
+    ...places.flatMap((path) => ['background', 'previous_response_id'].map((field) => [path, field] as const)),
+    // A compaction is not stored.
+    ...places.filter((path) => path !== '/responses/compact').map((path) => [path, 'store'] as const),
+  ])('is as the document says: %s takes %s as it says', async (path, field) => {
     const keys = ['paths', path, 'post', 'requestBody', 'content', 'application/json', 'schema'];
-    for (const value of values) {
-      const { call, upstream } = testGateway();
-      upstream.answer({ body: completion() });
+    const { call, upstream } = testGateway({ records: { enabled: true } });
+    upstream.always({ body: completion() });
+    await call('PATCH', '/workspaces/default', { is_observability_io_logging_enabled: true });
+    const kept = await call('POST', '/responses', { model: 'acme/fast', input: 'Hi', store: true }, caller);
+    // Of the ids that an earlier response may have, one is known.
+    const asked =
+      field === 'previous_response_id' ? [...values.filter((one) => typeof one !== 'string'), kept.json.id] : values;
+    for (const value of asked) {
       const body = { model: 'acme/fast', input: 'Hi', [field]: value };
       const { status } = await call('POST', path, body, caller);
       expect([value, status === 400 ? 'refused' : status]).toEqual([
@@ -134,10 +141,19 @@ describe('the headers of a request', () => {
   const bodies: Record<string, object> = {
     createChatCompletion: { model: 'acme/fast', messages: [{ role: 'user', content: 'Hi' }] },
     explainChatCompletion: { model: 'acme/fast', messages: [{ role: 'user', content: 'Hi' }] },
+    createCompletion: { model: 'acme/fast', prompt: 'Hi' },
+    explainCompletion: { model: 'acme/fast', prompt: 'Hi' },
     createResponse: { model: 'acme/fast', input: 'Hi' },
     explainResponse: { model: 'acme/fast', input: 'Hi' },
     compactResponse: { model: 'acme/fast', input: 'Hi' },
     countInputTokens: { model: 'acme/fast', input: 'Hi' },
+    createMessage: { model: 'acme/fast', messages: [{ role: 'user', content: 'Hi' }] },
+    explainMessage: { model: 'acme/fast', messages: [{ role: 'user', content: 'Hi' }] },
+    countMessageTokens: { model: 'acme/fast', messages: [{ role: 'user', content: 'Hi' }] },
+    generateContent: { contents: [{ parts: [{ text: 'Hi' }] }] },
+    streamGenerateContent: { contents: [{ parts: [{ text: 'Hi' }] }] },
+    countTokens: { contents: [{ parts: [{ text: 'Hi' }] }] },
+    explainContent: { contents: [{ parts: [{ text: 'Hi' }] }] },
   };
   it.each(Object.keys(bodies))('act on %s where the document names them', async (name) => {
     const [, path = ''] = placesOf.get(name) ?? [];
@@ -145,10 +161,13 @@ describe('the headers of a request', () => {
     const ask = async (headers: Record<string, string>) => {
       const { call, upstream } = testGateway();
       upstream.answer({ body: completion() });
-      return await call('POST', path, bodies[name], { ...caller, ...headers });
+      return await call('POST', path.replace('{model}', 'acme/fast'), bodies[name], { ...caller, ...headers });
     };
     const shown = await ask({ 'X-Service-Metadata': 'enabled' });
-    expect([shown.status, 'service_metadata' in shown.json]).toEqual([200, named.includes('X-Service-Metadata')]);
+    expect([shown.status, shown.text.includes('"service_metadata"')]).toEqual([
+      200,
+      named.includes('X-Service-Metadata'),
+    ]);
     expect('service_metadata' in (await ask({ 'X-Service-Metadata': 'disabled' })).json).toBe(false);
     const long = await ask({ 'X-Session-Id': 'x'.repeat(257) });
     expect(long.status === 400).toBe(named.includes('X-Session-Id'));

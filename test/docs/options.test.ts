@@ -57,7 +57,10 @@ describe('docs/options.md', () => {
     expect(fields('Field of an attempt', 'Fields of records')).toEqual(membersOf('src/call/trace.ts', 'AttemptTrace'));
     const meaning = (name: string) => rows.find(({ cells }) => cells[0] === `\`${name}\``)?.cells[2] as string;
     expect(quoted(meaning('times'))).toEqual(membersOf('src/call/generation.ts', 'GenerationTimes'));
-    expect(quoted(meaning('costParts'))).toEqual(membersOf('src/call/generation.ts', 'CostParts'));
+    expect(quoted(meaning('costParts'))).toEqual([
+      ...membersOf('src/call/generation.ts', 'CostParts'),
+      ...membersOf('src/call/generation.ts', 'CostKinds'),
+    ]);
     expect(fields('Field', 'Your own users')).toEqual(membersOf('src/http/host-caller.ts', 'HostCaller'));
   });
   it('has a row for every method of gateway.apiKeys, and what a new key is made of', () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type * as z from 'zod';
 import { askOfResponses } from '../../src/formats/responses/request/index.ts';
+import type { Gateway } from '../../src/gateway.ts';
 import {
   hostedItemTypes,
   isCommand,
@@ -8,13 +9,48 @@ import {
   responsesIssues,
   responsesRequestSchema,
 } from '../../src/schema/responses/responses.ts';
+import { recordSettingsSchema } from '../../src/schema/settings/records.ts';
+import { examplesOf, writeExample } from './example-files.ts';
 import { quoted, readDoc, tableRows } from './markdown.ts';
 
 const rows = tableRows(readDoc('docs/responses.md'));
 const cellsBelow = (column: string) => rows.filter(({ columns }) => columns[0] === column).map(({ cells }) => cells);
 const request = (body: object) => responsesRequestSchema().parse({ input: 'Hi', ...body });
 
+interface Shown {
+  gateway: Gateway;
+  first: { id: string };
+  second: { id: string; store: boolean; output: object[] };
+  items: { data: { content: { text: string }[] }[] };
+  again: object;
+  gone: object;
+  conversation: { id: string; metadata: object };
+  later: { conversation: object };
+  said: Shown['items'];
+}
+
 describe('docs/responses.md', () => {
+  it('shows how a kept response is gone on from, read and deleted', async () => {
+    const examples = examplesOf('docs/responses.md');
+    expect(examples).toHaveLength(2);
+    const shown: Shown = await import(/* @vite-ignore */ writeExample('responses-stored', examples.join('\n')));
+    const { conversation, later, said, gateway, first, second, items, again, gone } = shown;
+    expect(second).toMatchObject({ store: true, previous_response_id: first.id });
+    expect(items.data.map(({ content }) => content[0]?.text)).toEqual(['One', 'One', 'Two']);
+    expect(again).toEqual(second);
+    expect(gone).toEqual({ id: first.id, object: 'response', deleted: true });
+    expect(conversation.metadata).toEqual({ topic: 'parcels' });
+    expect(later.conversation).toEqual({ id: conversation.id });
+    expect(said.data.map(({ content }) => content[0]?.text)).toEqual(['One', 'One', 'Two', 'Two']);
+    await gateway.close();
+  });
+  it('says rightly how long, and how many responses are kept', () => {
+    const { responsesTtlMs, conversationsTtlMs } = recordSettingsSchema().parse({});
+    expect(readDoc('docs/responses.md')).toContain(`\`records.responsesTtlMs\`, ${responsesTtlMs / 86_400_000} days`);
+    expect(readDoc('docs/responses.md')).toContain(
+      `\`records.conversationsTtlMs\`, ${conversationsTtlMs / 86_400_000} days after`,
+    );
+  });
   it('has every field of the schema, and no other', () => {
     const schema = responsesRequestSchema() as unknown as z.ZodObject;
     const said = cellsBelow('Field').flatMap(([fields = '']) => quoted(fields));

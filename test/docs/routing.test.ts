@@ -147,7 +147,8 @@ describe('docs/routing.md', () => {
     const known = [...preferenceFilters, 'free', 'thinking', 'extended'];
     const further = [
       'disabled',
-      'responses',
+      'wire_format',
+      'stored',
       'service_tier',
       'credentials',
       'byok',

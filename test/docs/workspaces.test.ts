@@ -76,7 +76,8 @@ describe('docs/workspaces.md', () => {
     const known = operations({ brand: 'service' } as never).map(
       ({ method, path }) => `${method} ${path.replace(/:(\w+)/g, '{$1}')}`,
     );
-    const others = /\/chat\/|\/responses\b|\/models?\b|\/endpoints\b|\/providers\b/;
+    const others =
+      /\/chat\/|\/completions\b|\/responses\b|\/conversations\b|\/messages\b|\/embeddings\b|\/rerank\b|\/moderations\b|\/decisions\b|\/images\b|\/audio\/|\/models?\b|\/endpoints\b|\/providers\b|\/api\/hello/;
     expect(named.toSorted()).toEqual(known.filter((name) => !others.test(name)).toSorted());
   });
   it.each<[string, z.ZodObject]>([

@@ -5,12 +5,14 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { sqliteStore } from '../../adapters/sqlite/sqlite.ts';
 import { randomIds } from '../../src/base/ids.ts';
 import { defaultWorkspaceId } from '../../src/call/workspace.ts';
+import type { HostCaller } from '../../src/http/host-caller.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import type { Activity } from '../../src/schema/records/activity.ts';
 import { recordSettingsSchema } from '../../src/schema/settings/records.ts';
 import { memoryLedger } from '../../src/stores/ledger/memory.ts';
 import { memoryStorage } from '../../src/stores/storage/memory.ts';
 import { createVault } from '../../src/stores/vault/index.ts';
+import type { CellName } from '../../src/telemetry/records/cell.ts';
 import { createRecords } from '../../src/telemetry/records/records.ts';
 import { segmentsOf } from '../../src/telemetry/records/sums.ts';
 import { brittleStore } from '../support/brittle-store.ts';
@@ -38,6 +40,41 @@ const activity = async (tested: TestGateway, query = '', headers = {}): Promise<
 };
 
 describe('GET /activity', () => {
+  it('tells a user of the host app what he himself has asked, and nothing that only names him', async () => {
+    const users: Record<string, HostCaller> = {
+      ann: { permissions: ['inference'], userId: 'ann' },
+      bob: { permissions: ['inference'], userId: 'bob' },
+      nobody: { permissions: ['inference'] },
+      boss: { permissions: ['management'], userId: 'boss' },
+    };
+    const tested = open({
+      authenticate: (request) => users[request.headers.get('x-user') ?? ''] ?? null,
+      apiKeys: undefined,
+    });
+    const as = (user: string) => ({ 'x-user': user });
+    await tested.post(ask, as('ann'));
+    await tested.post({ ...ask, model: 'acme/other' }, as('ann'));
+    await tested.post(ask, as('bob'));
+    // Whoever names another user has not asked in his name.
+    await tested.post({ ...ask, user: 'ann' }, as('nobody'));
+    await tested.post({ ...ask, user: 'ann' }, as('bob'));
+    const costs = tested.records.map(({ costNanoUsd }) => costNanoUsd as number);
+    const [all] = await activity(tested, '?group_by=none', as('ann'));
+    expect([all?.requests, all?.cost_nano_usd]).toEqual([2, (costs[0] ?? 0) + (costs[1] ?? 0)]);
+    const byModel = await activity(tested, '?group_by=time,model', as('ann'));
+    expect(byModel.map(({ model, requests }) => [model, requests])).toEqual([
+      ['acme/fast', 1],
+      ['acme/other', 1],
+    ]);
+    const [every] = await activity(tested, '?group_by=none', as('boss'));
+    expect(every?.requests).toBe(5);
+    const statusOf = async (query: string, user: string) =>
+      (await tested.call('GET', `/activity${query}`, undefined, as(user))).status;
+    expect(await statusOf('?user=bob', 'ann')).toBe(403);
+    expect(await statusOf('?user=ann&group_by=user', 'ann')).toBe(200);
+    expect(await statusOf('?grain=hour', 'ann')).toBe(400);
+    expect(await statusOf('', 'nobody')).toBe(403);
+  });
   it('sums by day, model and provider what the records say, also those of a failure', async () => {
     const tested = open();
     for (const model of ['acme/fast', 'acme/fast', 'acme/other']) await tested.post({ ...ask, model });
@@ -73,6 +110,100 @@ describe('GET /activity', () => {
       '?date=2026-01-01&to=2026-01-02',
     ])
       expect((await tested.call('GET', `/activity${query}`)).status).toBe(400);
+  });
+  it('sums by minute and hour what the records say, with errors, cache reads, percentiles and a running cost', async () => {
+    const tested = open();
+    await tested.post(ask);
+    await tested.clock.advance(60_000);
+    await tested.post(ask);
+    tested.upstream.always({ status: 400, body: { error: { message: 'no' } } });
+    await tested.post(ask);
+    const times = (rows: Activity[]) => rows.map(({ time, requests, failed }) => [time, requests, failed]);
+    const byMinute = await activity(tested, '?group_by=time&grain=minute');
+    const [first = '', second = ''] = tested.records.map(({ receivedAtMs }) =>
+      new Date(receivedAtMs - (receivedAtMs % 60_000)).toISOString(),
+    );
+    expect(times(byMinute)).toEqual([
+      [first, 1, 0],
+      [second, 2, 1],
+    ]);
+    const costs = tested.records.map(({ costNanoUsd }) => costNanoUsd as number);
+    expect(byMinute.map(({ running_cost_nano_usd }) => running_cost_nano_usd)).toEqual([
+      costs[0],
+      costs.reduce((sum, cost) => sum + cost),
+    ]);
+    const failure = tested.records[2]?.error?.type as string;
+    expect(byMinute.map(({ errors }) => errors)).toEqual([{}, { [failure]: 1 }]);
+    const [all, ...others] = await activity(tested, '?group_by=none&grain=hour');
+    expect(others).toEqual([]);
+    expect(all).toMatchObject({ time: null, requests: 3, errors: { [failure]: 1 }, running_cost_nano_usd: null });
+    const cached = tested.records.map(({ usage }) => usage?.prompt_tokens_details?.cached_tokens ?? 0);
+    expect(all?.cached_tokens).toBe(cached.reduce((sum, tokens) => sum + tokens));
+    const took = tested.records.filter(({ outcome }) => outcome === 'ok').map(({ totalMs }) => totalMs);
+    expect(Math.abs((all?.duration_ms?.p99 ?? 0) - Math.max(...took))).toBeLessThanOrEqual(
+      Math.max(...took) * 0.08 + 1,
+    );
+    expect(await activity(tested, `?group_by=time&grain=minute&to=${first}`)).toEqual([]);
+    expect(await activity(tested, '?group_by=user')).toMatchObject([
+      { requests: 3, errors: {}, duration_ms: null, first_token_ms: null },
+    ]);
+    for (const query of [
+      '?grain=second',
+      '?group_by=user&grain=hour',
+      '?group_by=none,model',
+      '?grain=minute&from=2025-12-30',
+      '?grain=hour&from=2025-01-01',
+    ])
+      expect((await tested.call('GET', `/activity${query}`)).status).toBe(400);
+  });
+  it('has the same sums in each of its forms: by one name, by several, by the hour, by the day, and of the highest', async () => {
+    const tested = open({
+      apiKeys: [
+        { key: 'sk-management-of-the-tests', permissions: ['management'] },
+        { key: 'sk-web-0123456789', tags: ['web', 'eu'] },
+        { key: 'sk-job-0123456789', tags: ['job'] },
+      ],
+    });
+    for (let hour = 0; hour < 50; hour++) {
+      const [key, model] = [hour % 3 ? 'web' : 'job', hour % 2 ? 'acme/fast' : 'acme/other'];
+      await tested.post({ ...ask, model, user: `user-${hour % 4}` }, { authorization: `Bearer sk-${key}-0123456789` });
+      await tested.clock.advance(3_600_000);
+    }
+    const management = { authorization: 'Bearer sk-management-of-the-tests' };
+    const span = 'from=2026-01-01&to=2026-01-04';
+    const rows = (query: string) => activity(tested, `?${span}&${query}`, management);
+    const total = async (query: string) => {
+      const found = await rows(query);
+      const sum = (of: (row: Activity) => number) => found.reduce((all, row) => all + of(row), 0);
+      return [sum(({ requests }) => requests), sum((row) => row.cost_nano_usd ?? 0), sum((row) => row.prompt_tokens)];
+    };
+    const whole = await total('group_by=none');
+    expect(whole[0]).toBe(50);
+    for (const groups of ['model', 'provider', 'key', 'user', 'time', 'day,model', 'model,provider', 'model,key,user'])
+      expect(await total(`group_by=${groups}`), groups).toEqual(whole);
+    for (const groups of ['none', 'model', 'provider', 'key', 'time', 'time,model', 'model,key'])
+      expect(await total(`grain=hour&group_by=${groups}`), groups).toEqual(whole);
+    const ofOne = 'model=acme/fast&group_by=';
+    for (const groups of ['none', 'key', 'time', 'provider', 'user'])
+      expect(await total(ofOne + groups), groups).toEqual(await total(`${ofOne}time&grain=hour`));
+    const [all] = await rows('group_by=none');
+    const [ofHours] = await rows('group_by=none&grain=hour');
+    expect([ofHours?.duration_ms, ofHours?.first_token_ms]).toEqual([all?.duration_ms, all?.first_token_ms]);
+    expect(all?.duration_ms).not.toBeNull();
+    const named = async (query: string) => [...new Set((await rows(query)).map((row) => row.model ?? row.tag))];
+    const [highest] = await rows('group_by=model&sort=usage');
+    expect(await named('group_by=time,model&grain=hour&top=1')).toEqual([highest?.model]);
+    expect(await total('group_by=time,model&grain=hour&top=1')).toEqual(
+      await total('group_by=model&sort=usage&limit=1'),
+    );
+    expect(await total('group_by=model,key&top=1')).toEqual(await total('group_by=model,key&sort=usage&limit=1'));
+    expect(await total('group_by=time,user&top=2&sort=requests')).toEqual(
+      await total('group_by=user&sort=requests&limit=2'),
+    );
+    expect((await named('group_by=day,tag&top=2&sort=requests')).sort()).toEqual(['eu', 'web']);
+    expect(await rows('group_by=time,model&top=3&model=acme/none')).toEqual([]);
+    for (const query of ['?top=0', '?top=1001', '?top=many'])
+      expect((await tested.call('GET', `/activity${query}`, undefined, management)).status).toBe(400);
   });
   it('names the user and the tag that cost most in one call', async () => {
     const tested = open({
@@ -139,7 +270,9 @@ describe('GET /activity', () => {
         costNanoUsd: isDear ? 5_000_000 : 1_000,
       });
     }
-    const rows = await records.sums.users(defaultWorkspaceId, clock.now(), clock.now() + 86_400_000);
+    const startMs = clock.now() - (clock.now() % 86_400_000);
+    const day = { grain: 'day', fromMs: startMs, toMs: startMs + 86_400_000 } as const;
+    const rows = await records.sums.rows(defaultWorkspaceId, { ...day, names: new Set(['user', 'model']) });
     const cells = rows.flatMap((row) => row.cells);
     expect(cells.length).toBeLessThanOrEqual(32 * 64);
     expect(cells.filter(({ user }) => user?.startsWith('dear')).map(({ costNanoUsd }) => costNanoUsd)).toEqual(
@@ -257,9 +390,13 @@ describe('sums', () => {
       reads = 0;
       rows = 0;
       const dayMs = 86_400_000;
-      const [day] = await records.sums.days(defaultWorkspaceId, clock.now(), clock.now() + dayMs);
+      const fromMs = clock.now() - (clock.now() % dayMs);
+      const names = new Set<CellName>();
+      const [day] = await records.sums.rows(defaultWorkspaceId, { grain: 'day', fromMs, toMs: fromMs + dayMs, names });
       expect(day?.cells).toMatchObject([{ requests: count }]);
-      const cells = await records.sums.between(defaultWorkspaceId, clock.now() - 3 * dayMs, clock.now() + 1);
+      const time = { fromMs: clock.now() - 3 * dayMs, toMs: clock.now() + 1 };
+      const found = await records.sums.between(defaultWorkspaceId, { grain: 'minute', ...time, names });
+      const cells = found.flatMap((row) => row.cells);
       expect(cells.reduce((total, { requests }) => total + requests, 0)).toBe(count);
       return { reads, rows };
     };

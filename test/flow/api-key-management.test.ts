@@ -335,6 +335,7 @@ describe('GET /key', () => {
         creator_user_id: 'user-7',
         expires_at: null,
         ...roles(permissions.includes('management')),
+        manages_all: false,
         allowed_models: null,
         tags: [],
         rate_limits: [],
@@ -362,6 +363,7 @@ describe('GET /key', () => {
       creator_user_id: null,
       expires_at: null,
       ...roles(permission === 'management'),
+      manages_all: permission === 'management',
       allowed_models: null,
       tags: [],
       rate_limits: [],
@@ -385,6 +387,7 @@ describe('GET /key', () => {
       creator_user_id: 'user-7',
       expires_at: null,
       ...roles(false),
+      manages_all: false,
       rate_limits: [],
       rate_limit,
     });

@@ -112,7 +112,7 @@ describe('what lasts for a time', () => {
   it.each([
     'src/http/overload.ts',
     'src/pipeline/deliver/client-source.ts',
-    'src/pipeline/attempt/execute.ts',
+    'src/pipeline/attempt/walk.ts',
     'src/pipeline/generation/stream.ts',
     'src/pipeline/attempt/watchdog.ts',
     'src/plugins/file-parser/work-time.ts',

@@ -24,14 +24,14 @@ function open(options: Partial<GatewayOptions> = {}) {
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: any function, by its place, with any argument
-type Functions = Record<string, Record<string, (given?: any) => Promise<any>>>;
+type AnyFunction = (given?: any) => Promise<any>;
 
 /** The function of an operation. */
-function at(gateway: object, place = '') {
-  const [group = '', name = ''] = place.split('.');
-  const found = (gateway as Functions)[group]?.[name];
+function at(gateway: object, place = ''): AnyFunction {
+  let found: unknown = gateway;
+  for (const name of place.split('.')) found = (found as Record<string, unknown> | undefined)?.[name];
   if (!found) throw new Error(`There is no gateway.${place}`);
-  return found;
+  return found as AnyFunction;
 }
 
 async function errorOf(work: () => unknown): Promise<{ status: number; message: string; paths: string[] }> {
@@ -45,15 +45,16 @@ describe('the operations of the interface, in process', () => {
   it('are all there but the stream of requests and the description of the interface, for the operator and for any caller', () => {
     const { gateway } = open();
     const alone = all.filter(({ api }) => api === undefined);
-    expect(alone.map(({ path }) => path).filter((path) => !path.startsWith('/responses'))).toEqual([
-      '/chat/completions',
-      '/requests/stream',
-      '/openapi.json',
-    ]);
+    expect(
+      alone
+        .map(({ path }) => path)
+        .filter((path) => !/^\/(?:responses|messages|completions|audio)\b|\/explain$|\[:\]/.test(path)),
+    ).toEqual(['/chat/completions', '/requests/stream', '/openapi.json', '/api/hello']);
     expect(new Set(all.map(({ api }) => api)).size).toBe(all.length - alone.length + 1);
     const seen = gateway.as({ permissions: ['inference'] });
     for (const one of [gateway, seen])
-      expect([typeof one.chat.completions.create, typeof one.responses.create]).toEqual(['function', 'function']);
+      for (const { create } of [one.chat.completions, one.completions, one.responses])
+        expect(typeof create).toBe('function');
     for (const { api } of inGroups)
       expect([typeof at(gateway, api), typeof at(seen, api)]).toEqual(['function', 'function']);
     expect([typeof gateway.explain, typeof seen.explain]).toEqual(['function', 'function']);
@@ -216,12 +217,16 @@ describe('as a caller bound to one workspace', () => {
     const asked = await tested.run(them.fetch(chatRequest({ model: 'acme/fast', messages: hello, max_tokens: 9 })));
     const generation = asked.headers.get('x-generation-id') as string;
     expect((await them.generations.get({ id: generation })).data.workspace_id).toBe(theirs);
+    await gateway.workspaces.update({ id: theirs, is_observability_io_logging_enabled: true });
+    const asking = { model: 'acme/fast', input: 'Hello', store: true };
+    const { id: kept } = await tested.run(them.responses.create(asking));
+    expect((await them.responses.retrieve({ id: kept })).id).toBe(kept);
     const me = gateway.as({ permissions: both, workspaceId: mine });
-    return { ...tested, generation, mine, theirs, key, credential, guardrail, me };
+    return { ...tested, kept, generation, mine, theirs, key, credential, guardrail, me };
   };
 
   it('nothing of another is seen, changed or told of', async () => {
-    const { gateway, me, theirs, key, credential, guardrail, mine, generation } = await tenants();
+    const { gateway, me, theirs, key, credential, guardrail, mine, generation, kept } = await tenants();
     const given: Record<string, object> = {
       'workspaces.get': { id: theirs },
       'workspaces.update': { id: 'theirs', name: 'Taken' },
@@ -242,6 +247,9 @@ describe('as a caller bound to one workspace', () => {
       'apiKeys.update': { hash: key.hash, disabled: true },
       'apiKeys.delete': { hash: key.hash },
       'guardrails.create': { name: 'Mine', workspace_id: theirs },
+      'responses.retrieve': { id: kept },
+      'responses.inputItems.list': { id: kept },
+      'responses.delete': { id: kept },
       'generations.get': { id: generation },
       'generations.content': { id: generation },
       'generations.list': { workspace_id: theirs },
@@ -270,8 +278,9 @@ describe('as a caller bound to one workspace', () => {
       );
       expect([place, await errorOf(() => at(me, place)(ofNobody))]).toEqual([place, told]);
     }
-    // What has to do with no other workspace, or names none.
-    const bounded = inGroups.filter(({ api = '' }) => !given[api] && !/^(models|providers)\./.test(api));
+    // What has to do with no other workspace, or names none. Conversations of others have tests of their own.
+    const ofNone = /^(?:models|providers|embeddings|rerank|moderations|decisions|images|conversations)\./;
+    const bounded = inGroups.filter(({ api = '' }) => !given[api] && !ofNone.test(api));
     expect(bounded.map(({ api }) => api).sort()).toEqual(['apiKeys.current', 'workspaces.create', 'workspaces.list']);
     expect((await errorOf(() => me.workspaces.create({ name: 'X', slug: 'x' }))).status).toBe(403);
     expect((await me.workspaces.list()).data.map(({ id }) => id)).toEqual([mine]);
@@ -338,7 +347,8 @@ describe('a wrong argument is a GatewayError that names the place', () => {
         },
       },
     );
-    expect((await errorOf(() => at(gateway, api)(failing))).status).toBe(500);
+    // A question to a model goes through JSON first.
+    expect((await errorOf(() => at(gateway, api)(failing))).status).toBe(/^images\./.test(api) ? 400 : 500);
     const unknown = { ...fitting(api), unknown_field: 1 };
     expect(await errorOf(() => at(gateway, api)(unknown))).toMatchObject({ status: 400, paths: ['unknown_field'] });
   });
@@ -467,6 +477,15 @@ function fitting(api: string): object {
     'generations.get': { id: 'gen-1' },
     'generations.content': { id: 'gen-1' },
     'guardrails.create': { name: 'X' },
+    'conversations.update': { metadata: {} },
+    'conversations.items.create': { items: [{ type: 'message', role: 'user', content: 'Hi' }] },
+    'embeddings.create': { model: 'acme/embed', input: 'Hi' },
+    'rerank.create': { model: 'acme/rerank', query: 'Hi', documents: ['Hi'] },
+    'moderations.create': { input: 'Hi' },
+    'decisions.create': { model: 'acme/decide', input: 'Hi', questions: [{ type: 'predicate', instructions: 'Hi?' }] },
+    'images.generate': { prompt: 'Hi' },
+    'images.edit': { prompt: 'Hi', images: [{ image_url: 'https://x.test/a.png' }] },
+    'images.create': { prompt: 'Hi' },
     'guardrails.assignKeys': { key_hashes: ['e'.repeat(64)] },
     'guardrails.unassignKeys': { key_hashes: ['e'.repeat(64)] },
     'guardrails.assignWorkspaces': { workspace_ids: [defaultWorkspaceId] },

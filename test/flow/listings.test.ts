@@ -77,6 +77,25 @@ const record = {
 
 const tags = (endpoints: { tag: string }[]) => endpoints.map(({ tag }) => tag);
 
+describe('GET /endpoints', () => {
+  it('lists the endpoints of all models, and says which keep nothing and until when one is left alone', async () => {
+    const { manage, post, upstream, clock } = tenantGateway(options);
+    const all = async () => (await manage('GET', '/endpoints')).json.data;
+    const listed = await all();
+    expect(listed.map(({ tag, is_zdr, cooldown_until }: never) => [tag, is_zdr, cooldown_until])).toMatchObject([
+      ['deepinfra/turbo', true, null],
+      ['groq/free', false, null],
+    ]);
+    upstream.always({ status: 429, headers: { 'retry-after': '60' }, body: { error: { message: 'slow down' } } });
+    await post({ model: slug, messages: hello });
+    expect((await all()).map(({ cooldown_until }: never) => cooldown_until)).toContain(
+      new Date(clock.now() + 60_000).toISOString(),
+    );
+    const [, second] = await all();
+    expect((await manage('GET', '/endpoints?offset=1&limit=1')).json.data).toEqual([second]);
+  });
+});
+
 describe('GET /endpoints/zdr', () => {
   it('lists what a request with zdr may use, with every field of the contract', async () => {
     const { manage } = tenantGateway(options);
@@ -162,6 +181,21 @@ describe('GET /models', () => {
     expect(json.data.id).toBe(listed.id);
     expect((await manage('GET', `/model/${listed.id}`)).json).toEqual({ data: listed });
     expect((await manage('GET', `/model/${listed.id}:floor`)).json).toEqual({ data: listed });
+  });
+  it.each([
+    ['chat', {}, 'after_id=acme/fast', 'after_id', 'offset, limit'],
+    ['chat', {}, 'before_id=acme/fast', 'before_id', 'offset, limit'],
+    ['chat', {}, 'pageSize=1', 'pageSize', 'offset, limit'],
+    ['chat', {}, 'pageToken=x', 'pageToken', 'offset, limit'],
+    ['Messages', { 'anthropic-version': '2023-06-01' }, 'offset=1', 'offset', 'limit, after_id, before_id'],
+    ['Messages', { 'anthropic-version': '2023-06-01' }, 'pageSize=1', 'pageSize', 'limit, after_id, before_id'],
+    ['Gemini', { 'x-goog-api-key': managementKey }, 'limit=1', 'limit', 'pageSize, pageToken'],
+    ['Gemini', { 'x-goog-api-key': managementKey }, 'after_id=x', 'after_id', 'pageSize, pageToken'],
+  ])('refuses pages of other wires: %s %o %s', async (_, headers, query, name, own) => {
+    const { call } = testGateway(options);
+    const { status, json } = await call('GET', `/models?${query}`, undefined, headers);
+    expect([status, json.error.message]).toEqual([400, expect.stringContaining(`${name}: clients that speak`)]);
+    expect(json.error.message).toContain(`by ${own}`);
   });
   it('links below the path that the request came in at', async () => {
     const { gateway } = tenantGateway(options);

@@ -6,7 +6,7 @@ import type { Moderator } from '../../src/plugins/moderation/moderator.ts';
 import { openaiModerator } from '../../src/plugins/moderation/openai.ts';
 import { defineServerTool } from '../../src/server-tools/server-tool.ts';
 import { askResponses, nativeMessage, nativeResponse, nativeUp, streamResponses } from '../support/ask-responses.ts';
-import { checkError, hello, testGateway } from '../support/gateway.ts';
+import { checkError, hello, testGateway, testKey } from '../support/gateway.ts';
 import { completion, textStream } from '../support/upstream.ts';
 
 const metadata = { 'x-service-metadata': 'enabled' };
@@ -201,6 +201,31 @@ describe('a Responses request', () => {
       expect((await askResponses(test, { input, plugins })).status).toBe(403);
       expect((await streamResponses(test, { input: 'secret word', plugins })).status).toBe(403);
     }
+  });
+});
+
+describe('a Messages request', () => {
+  it.each<[string, object]>([
+    ['a block that nobody knows', { messages: [{ role: 'user', content: [{ type: 'odd', text: 'secret word' }] }] }],
+    [
+      'a message of nothing else',
+      { messages: [...hello, { role: 'assistant', content: [{ type: 'odd', x: [{ text: 'secret word' }] }] }] },
+    ],
+    ['a tool of the provider', { tools: [{ type: 'odd_20260101', name: 'odd', description: 'secret word' }] }],
+    ['a field that nobody knows', { odd: { text: 'secret word' } }],
+  ])('is checked with all that an upstream of its wire gets: %s', async (_, more) => {
+    const test = gatewayWith(
+      { moderator: wordModerator('secret word') },
+      {
+        providers: { up: { baseUrl: 'https://up.test/v1', apiKey: 'sk-up-0123456789', dialect: 'anthropic-messages' } },
+        models: [{ slug: 'acme/own', endpoints: [{ provider: 'up', model: 'claude-sonnet-4-5' }] }],
+      },
+    );
+    const body = { model: 'acme/own', max_tokens: 10, messages: hello, plugins, ...more };
+    const { status, text } = await test.call('POST', '/messages', JSON.stringify(body), {
+      authorization: `Bearer ${testKey}`,
+    });
+    expect([status, text.includes('moderation'), test.upstream.sent]).toEqual([403, true, []]);
   });
 });
 

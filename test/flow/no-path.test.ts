@@ -9,15 +9,14 @@ const all = 'It serves /chat/completions, /responses, /models and more, which GE
 
 describe('a path at which nothing is', () => {
   it.each([
-    ['/v1/chat/completions', ': /v1 belongs to the base URL of the client, and is in the path once too often'],
+    ['/v2/chat/completions', ': /v2 belongs to the base URL of the client, and is in the path once too often'],
     ['/api/v1/models', ': /api/v1 belongs to the base URL of the client, and is in the path once too often'],
     ['//chat/completions', '; without the superfluous slash, it is /chat/completions'],
     ['/chat/completion', '; did you mean "/chat/completions"?'],
     ['/chat/compeltions', '; did you mean "/chat/completions"?'],
     ['/response', '; did you mean "/responses"?'],
-    ['/embeddings', `: this gateway does not serve /embeddings. ${all}`],
-    ['/completions', `: this gateway does not serve /completions. ${all}`],
-    ['/audio/transcriptions', `: this gateway does not serve /audio. ${all}`],
+    ['/videos/generations', `: this gateway does not serve /videos. ${all}`],
+    ['/images/variations', `. ${all}`],
     ['/threads/runs', `: this gateway does not serve /threads. ${all}`],
     ['/', `. ${all}`],
     ['/something/else', `. ${all}`],

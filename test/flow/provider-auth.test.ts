@@ -97,7 +97,7 @@ describe('an auth', () => {
   });
   it('that fails sets the endpoint aside for the workspace alone: its request may be why', async () => {
     const { post, call, upstream } = withAuth((request) => {
-      if (request.body.includes('unsignable')) throw new Error('no');
+      if (String(request.body).includes('unsignable')) throw new Error('no');
       return request;
     });
     const own = (await call('POST', '/workspaces', { name: 'Other', slug: 'other' })).json.data.id;

@@ -4,7 +4,10 @@ import { hello, testGateway, testKey } from '../support/gateway.ts';
 import { completion } from '../support/upstream.ts';
 
 const all = operations({ brand: 'service', pipeline: { plugins: [] } } as never);
-const isChat = (path: string) => /^\/(?:chat|responses)\b/.test(path);
+const isChat = (path: string) =>
+  /^\/(?:chat|completions|responses|messages|conversations|embeddings|rerank|moderations|decisions|images|audio)\b|\[:\]/.test(
+    path,
+  );
 const pathOf = (path: string) => path.replace(':interval', 'daily').replace(/:\w+/g, 'x');
 
 describe('a query parameter that the operation does not have', () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { sqliteStore } from '../../adapters/sqlite/sqlite.ts';
 import { randomIds } from '../../src/base/ids.ts';
+import type { HostCaller } from '../../src/http/host-caller.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { brittleStore } from '../support/brittle-store.ts';
 import { hello, managementKey, nextTurn, type TestGateway, testGateway, testKey } from '../support/gateway.ts';
@@ -16,6 +17,12 @@ let files = 0;
 const file = () => join(folder, `${++files}.db`);
 
 const ask = { model: 'acme/fast', messages: hello, max_tokens: 100 };
+/** Users of a host app. */
+const hostUsers: Record<string, HostCaller> = {
+  ann: { permissions: ['inference'], userId: 'ann' },
+  bob: { permissions: ['inference'], userId: 'bob' },
+  nobody: { permissions: ['inference'] },
+};
 const inference = { authorization: `Bearer ${testKey}` };
 
 function open(options: Partial<GatewayOptions> = {}): TestGateway {
@@ -150,13 +157,39 @@ describe('GET /generation', () => {
     expect((await list(manager)).json.data).toHaveLength(1);
     expect((await list(stranger)).json).toMatchObject({ data: [], total_count: 0 });
     expect((await list(stranger, `?workspace_id=${north}`)).status).toBe(404);
-    expect((await list(asker)).status).toBe(403);
+    expect((await list(asker)).json.data).toHaveLength(1);
+    expect((await list(other)).json.data).toHaveLength(0);
     expect((await list({}, `?workspace_id=${north}`)).json.data).toHaveLength(1);
     expect((await list({})).json.data).toHaveLength(0);
   });
 });
 
 describe('GET /generations', () => {
+  it('lists for a caller that may not manage what its own key or user has asked, and nothing of others', async () => {
+    const tested = open({
+      authenticate: ({ headers }) => hostUsers[headers.get('x-user') ?? ''] ?? null,
+      apiKeys: [{ key: managementKey, permissions: ['management'] }],
+    });
+    const [mine, others] = [await keyOf(tested, {}), await keyOf(tested, {})];
+    const [own, foreign] = [await asked(tested, {}, mine), await asked(tested, {}, others)];
+    const idsOf = async (query: string, headers: object) => {
+      const { status, json } = await tested.call('GET', `/generations${query}`, undefined, { ...headers });
+      return status === 200 ? json.data.map(({ id }: { id: string }) => id) : status;
+    };
+    expect(await idsOf('', mine)).toEqual([own]);
+    expect(await idsOf('', others)).toEqual([foreign]);
+    expect((await tested.call('GET', '/generations', undefined, mine)).json.total_count).toBe(1);
+    const hash = (await tested.call('GET', `/generation?id=${foreign}`)).json.data.api_key_hash;
+    expect(await idsOf(`?api_key_hash=${hash}`, mine)).toBe(403);
+    const as = (user: string) => ({ authorization: '', 'x-user': user });
+    const ofAnn = await asked(tested, {}, as('ann'));
+    // The field `user` says nothing of who may read.
+    await asked(tested, { user: 'ann' }, mine);
+    await asked(tested, { user: 'ann' }, as('bob'));
+    expect(await idsOf('', as('ann'))).toEqual([ofAnn]);
+    expect(await idsOf('?user=bob', as('ann'))).toBe(403);
+    expect(await idsOf('', as('nobody'))).toBe(403);
+  });
   it('lists newest first, by page and by each filter', async () => {
     const tested = open({
       authenticate: (request) =>

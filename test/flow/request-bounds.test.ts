@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { cpuMs } from '../support/cpu-time.ts';
 import { hello, testGateway } from '../support/gateway.ts';
 import { completion } from '../support/upstream.ts';
 
@@ -119,9 +120,9 @@ describe('a short text that is slow to read for a careless expression', () => {
     ['a model that looks like many releases', { model: `openai/gpt-4o${'-v1:1'.repeat(34)}!` }],
     ['a price of many digits', { provider: { max_price: { prompt: `${'1'.repeat(200_000)}x` } } }],
   ])('is read at once: %s', async (_, fields) => {
-    const start = performance.now();
+    const start = cpuMs();
     await answerTo({ ...ask, ...fields });
     // Some milliseconds. Read part by part in every possible way, it takes minutes, or for ever.
-    expect(performance.now() - start).toBeLessThan(3000);
+    expect(cpuMs() - start).toBeLessThan(3000);
   });
 });

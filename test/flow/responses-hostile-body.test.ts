@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { packCompaction } from '../../src/formats/responses/packed-compaction.ts';
 import { packReasoning } from '../../src/formats/responses/packed-reasoning.ts';
 import { askResponses, nativeMessage, nativeResponse, nativeUp } from '../support/ask-responses.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 import { testGateway } from '../support/gateway.ts';
 import { completion } from '../support/upstream.ts';
 
@@ -252,7 +253,7 @@ describe('a megabyte of what costs the most time', () => {
       const test = testGateway(options);
       test.upstream.always({ body: 'providers' in options ? nativeResponse([nativeMessage('Hi')]) : completion() });
       for (const path of ['/responses', '/responses/compact', '/responses/input_tokens', '/responses/explain']) {
-        const startMs = performance.now();
+        const startMs = cpuMs();
         const { status } =
           typeof made === 'string'
             ? await test.call('POST', path, made, {
@@ -260,7 +261,7 @@ describe('a megabyte of what costs the most time', () => {
                 'content-type': 'application/json',
               })
             : await askResponses(test, made, {}, path);
-        const tookMs = performance.now() - startMs;
+        const tookMs = cpuMs() - startMs;
         if (process.env.TIMES) console.log(name, path, 'providers' in options, status, Math.round(tookMs));
         expect([name, path, status, status < 500, tookMs < 3_000]).toEqual([name, path, status, true, true]);
       }

@@ -10,6 +10,7 @@ import {
   streamResponses,
 } from '../support/ask-responses.ts';
 import { checkResponsesResult, checkResponsesStream } from '../support/check-responses.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 import { testGateway, upstreamKeys } from '../support/gateway.ts';
 import { recut, sse } from '../support/upstream.ts';
 
@@ -289,14 +290,14 @@ describe('an upstream that sends 40,000 of something', () => {
       for (const operation of ['/responses', '/chat/completions']) {
         const test = testGateway(nativeUp);
         test.upstream.answer({ headers: { 'content-type': 'application/json' }, body });
-        const startMs = performance.now();
+        const startMs = cpuMs();
         const { status } = await askResponses(
           test,
           operation === '/responses' ? {} : { messages: [{ role: 'user', content: 'x' }], input: undefined },
           {},
           operation,
         );
-        const tookMs = performance.now() - startMs;
+        const tookMs = cpuMs() - startMs;
         expect([operation, status === 500, tookMs < 5_000, tookMs]).toEqual([operation, false, true, tookMs]);
       }
     },
@@ -309,9 +310,9 @@ describe('an upstream that sends 40,000 of something', () => {
       const events = many(count, (at) => sse({ type: 'response.output_item.done', output_index: at, item: item(at) }));
       const pieces = many(100, (at) => events.slice((at * count) / 100, ((at + 1) * count) / 100).join(''));
       test.upstream.answer({ body: [...pieces, sse({ type: 'response.completed', response: nativeResponse([]) })] });
-      const startMs = performance.now();
+      const startMs = cpuMs();
       const { status } = await streamResponses(test);
-      const tookMs = performance.now() - startMs;
+      const tookMs = cpuMs() - startMs;
       expect([status === 500, tookMs < 10_000, tookMs]).toEqual([false, true, tookMs]);
     },
     60_000,
@@ -322,9 +323,9 @@ describe('an upstream that sends 40,000 of something', () => {
     const item = nativeMessage('x', { content: [{ type: 'output_text', text: 'x', annotations: notes }] });
     const test = testGateway(nativeUp);
     test.upstream.answer({ body: nativeResponse([item]) });
-    const startMs = performance.now();
+    const startMs = cpuMs();
     const { status, json } = await askResponses(test);
-    expect([status, performance.now() - startMs < 5_000]).toEqual([200, true]);
+    expect([status, cpuMs() - startMs < 5_000]).toEqual([200, true]);
     checkResponsesResult({ ...json, output: [] });
   }, 60_000);
 });

@@ -1,5 +1,6 @@
 // What must hold on every runtime, in plain JavaScript with web-standard globals only: the same files run on Node, Bun,
 // Deno, workerd and in a browser bundle.
+import { consoleChecks } from './essentials-console.mjs';
 import {
   check,
   chunk,
@@ -19,16 +20,18 @@ import { sqliteChecks, tenantChecks } from './essentials-tenants.mjs';
 /**
  * Runs every check.
  * @param createGateway  of the package under test, as that runtime resolves it
+ * @param consoleHandler the same
  * @param upstreamUrl    base URL of the loopback upstream
  * @param log            takes one line per check
  * @param sqliteStore    of the package, where the runtime has a file system
  * @returns              how many passed and failed
  */
-export async function runEssentials({ createGateway, upstreamUrl, log, sqliteStore }) {
+export async function runEssentials({ createGateway, consoleHandler, upstreamUrl, log, sqliteStore }) {
   const counts = { passed: 0, failed: 0 };
-  for (const [name, check] of Object.entries({ ...checks, ...tenantChecks, ...(sqliteStore ? sqliteChecks : {}) })) {
+  const all = { ...checks, ...tenantChecks, ...consoleChecks, ...(sqliteStore ? sqliteChecks : {}) };
+  for (const [name, check] of Object.entries(all)) {
     try {
-      await withinSeconds(20, check({ createGateway, upstreamUrl, sqliteStore }));
+      await withinSeconds(20, check({ createGateway, consoleHandler, upstreamUrl, sqliteStore }));
       counts.passed++;
       log(`ok   ${name}`);
     } catch (error) {

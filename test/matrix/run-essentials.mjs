@@ -19,7 +19,7 @@ if (app === undefined) throw new Error('MODEL_GATEWAY_APP is not set: run this w
 export async function runEssentials(name, command, { start = 'await main();', hasFiles = false, served } = {}) {
   const upstream = await startUpstream();
   try {
-    for (const file of ['essentials.mjs', 'essentials-support.mjs', 'essentials-tenants.mjs'])
+    for (const file of ['', '-console', '-support', '-tenants'].map((part) => `essentials${part}.mjs`))
       copyFileSync(join(import.meta.dirname, file), join(app, file));
     const program = join(app, `${name}.mjs`);
     writeFileSync(program, programText(upstream.url, start, hasFiles));
@@ -39,12 +39,13 @@ export async function runEssentials(name, command, { start = 'await main();', ha
 function programText(upstreamUrl, start, hasFiles) {
   const sqlite = hasFiles ? "import { sqliteStore } from 'model-gateway/sqlite';" : 'const sqliteStore = undefined;';
   return `import { createGateway } from 'model-gateway';
+import { consoleHandler } from 'model-gateway/console';
 ${sqlite}
 import { runEssentials } from './essentials.mjs';
 
 async function main() {
   const log = (line) => console.log(line);
-  const counts = await runEssentials({ createGateway, upstreamUrl: '${upstreamUrl}', log, sqliteStore });
+  const counts = await runEssentials({ createGateway, consoleHandler, upstreamUrl: '${upstreamUrl}', log, sqliteStore });
   log('counted ' + counts.passed + ' ' + counts.failed);
   if (counts.failed > 0) throw new Error('not all essentials hold');
 }

@@ -5,12 +5,13 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import process from 'node:process';
+import { checkConsole } from './essentials-console.mjs';
 import { check, equal, withinSeconds } from './essentials-support.mjs';
 
 const { MODEL_GATEWAY_APP: app } = process.env;
 // Node 20 has no WebSocket of its own.
 const WebSocket = createRequire(join(app, 'package.json'))('ws');
-const key = 'sk-served-0123456789';
+const key = 'sk-console-0123456789';
 const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
 const pieces = 20;
 
@@ -83,9 +84,10 @@ async function listening(base) {
 
 /**
  * Serves the gateway of `optionsText` by a command, checks it, and stops the command.
- * @param command  from the URL of the provider and the port: the executable and its arguments
+ * @param command     from the URL of the provider and the port: the executable and its arguments
+ * @param hasConsole  true: it serves a console at `/console`
  */
-export async function serveAndCheck(command) {
+export async function serveAndCheck(command, { hasConsole = false } = {}) {
   const upstream = await startSlowUpstream();
   const port = await freePort();
   const [executable, ...args] = await command(upstream.url, port);
@@ -94,7 +96,7 @@ export async function serveAndCheck(command) {
     stdio: ['ignore', 'inherit', 'inherit'],
   });
   try {
-    return await checkServed(`http://127.0.0.1:${port}/v1`, upstream);
+    return await checkServed(`http://127.0.0.1:${port}/v1`, upstream, hasConsole);
   } finally {
     child.kill('SIGKILL');
     upstream.close();
@@ -105,9 +107,10 @@ export async function serveAndCheck(command) {
  * Checks a served gateway.
  * @param base      such as `http://127.0.0.1:8787/v1`
  * @param upstream  of `startSlowUpstream`, which the gateway calls
+ * @param hasConsole  true: a console is at `/console`
  * @returns how many checks passed and failed
  */
-async function checkServed(base, upstream) {
+async function checkServed(base, upstream, hasConsole) {
   const get = async (path) => (await fetch(base + path, { headers })).json();
   const ask = (stream, signal) =>
     fetch(`${base}/chat/completions`, {
@@ -193,6 +196,8 @@ async function checkServed(base, upstream) {
       equal(opened, 'Unexpected server response: 401', 'answer');
     },
   };
+  if (hasConsole)
+    checks['shows the console beside the gateway'] = () => checkConsole(base.replace(/\/v1$/, '/console'), fetch);
   await withinSeconds(20, listening(base));
   const counts = { passed: 0, failed: 0 };
   for (const [name, run] of Object.entries(checks)) {

@@ -7,10 +7,15 @@ describeWithPostgres('gateways in four processes on one PostgreSQL', (url) => {
   let place: Place;
   afterEach(() => place?.clear());
 
-  it('overrun no budget, refuse nothing that fits, and keep books to the nano-dollar', {
-    timeout: 240_000,
-  }, async () => {
-    place = newSchema(await url());
-    await raceGatewaysOn(place.at);
-  });
+  // The other value has its turn on another store: a run takes minutes.
+  it.each([true])(
+    'overrun no budget, refuse nothing that fits, and keep books to the nano-dollar (escrow: %s)',
+    {
+      timeout: 240_000,
+    },
+    async (escrow) => {
+      place = newSchema(await url());
+      await raceGatewaysOn(place.at, { escrow });
+    },
+  );
 });

@@ -7,10 +7,14 @@ describeWithRedis('gateways in four processes on one Redis', (url) => {
   let place: Place;
   afterEach(() => place?.clear());
 
-  it('overrun no budget, refuse nothing that fits, and keep books to the nano-dollar', {
-    timeout: 240_000,
-  }, async () => {
-    place = newNamespace(await url());
-    await raceGatewaysOn(place.at);
-  });
+  it.each([false, true])(
+    'overrun no budget, refuse nothing that fits, and keep books to the nano-dollar (escrow: %s)',
+    {
+      timeout: 240_000,
+    },
+    async (escrow) => {
+      place = newNamespace(await url());
+      await raceGatewaysOn(place.at, { escrow });
+    },
+  );
 });

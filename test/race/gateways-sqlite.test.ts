@@ -6,8 +6,11 @@ describe('gateways in four processes on one SQLite file', { timeout: 240_000 }, 
   let place: Place;
   afterEach(() => place?.clear());
 
-  it('overrun no budget, refuse nothing that fits, and keep books to the nano-dollar', async () => {
-    place = await newSqliteFile();
-    await raceGatewaysOn(place.at);
-  });
+  it.each([false, true])(
+    'overrun no budget, refuse nothing that fits, and keep books to the nano-dollar (escrow: %s)',
+    async (escrow) => {
+      place = await newSqliteFile();
+      await raceGatewaysOn(place.at, { escrow });
+    },
+  );
 });

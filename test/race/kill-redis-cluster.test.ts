@@ -10,7 +10,7 @@ describeWithOwnRedis('of four processes on a cluster of three masters', () => {
   }, 60_000);
   afterAll(() => cluster?.stop());
 
-  it('one is killed six times over: what it held is charged after the lease, and nothing is lost', {
+  it('one is killed again and again: what it held is charged after the lease, and nothing is lost', {
     timeout: 240_000,
   }, async () => {
     await killOn({ kind: 'redis-cluster', rootNodes: cluster.rootNodes, namespace: 'kill' });

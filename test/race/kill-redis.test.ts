@@ -7,10 +7,12 @@ describeWithRedis('of four processes on one Redis', (url) => {
   let place: Place;
   afterEach(() => place?.clear());
 
-  it('one is killed six times over: what it held is charged after the lease, and nothing is lost', {
-    timeout: 240_000,
-  }, async () => {
-    place = newNamespace(await url());
-    await killOn(place.at);
-  });
+  it.each([false, true])(
+    'one is killed again and again: what it held is charged after the lease, and nothing is lost (escrow: %s)',
+    { timeout: 240_000 },
+    async (escrow) => {
+      place = newNamespace(await url());
+      await killOn(place.at, { escrow });
+    },
+  );
 });

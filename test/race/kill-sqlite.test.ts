@@ -6,7 +6,7 @@ describe('of four processes on one SQLite file', { timeout: 240_000 }, () => {
   let place: Place;
   afterEach(() => place?.clear());
 
-  it('one is killed six times over: what it held is charged after the lease, and nothing is lost', async () => {
+  it('one is killed again and again: what it held is charged after the lease, and nothing is lost', async () => {
     place = await newSqliteFile();
     await killOn(place.at);
   });

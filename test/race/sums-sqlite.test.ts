@@ -6,8 +6,11 @@ describe('a process on a SQLite file is killed right after its responses', { tim
   let place: Place;
   afterEach(() => place?.clear());
 
-  it('the sums of records, activity, keys and workspace are one, as another instance recovers them', async () => {
-    place = await newSqliteFile();
-    await sumsOn(place.at);
-  });
+  it.each([false, true])(
+    'the sums of records, activity, keys and workspace are one, as another instance recovers them (escrow: %s)',
+    async (escrow) => {
+      place = await newSqliteFile();
+      await sumsOn(place.at, { escrow });
+    },
+  );
 });

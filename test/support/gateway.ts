@@ -1,9 +1,6 @@
-// Loaded beforehand: a gateway loads it when it is first needed, which takes time that a manual clock knows nothing of.
-import 'keyv';
-import '../../src/catalog/snapshot.ts';
-import '../../src/fetching/guarded.ts';
 import type { Ids } from '../../src/base/ids.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
+import './late-parts.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import type { RequestRecord } from '../../src/telemetry/record.ts';
 import { type Answer, readAnswer } from './answer.ts';

@@ -2,6 +2,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { beforeAll, beforeEach, expect } from 'vitest';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
+import './late-parts.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import type { RequestRecord } from '../../src/telemetry/record.ts';
 import { answer, type RawServer, rawServer, type Script } from '../contract/transport/raw-server.ts';

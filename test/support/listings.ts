@@ -124,6 +124,7 @@ export async function ask<Body, Query>(
     params,
     isLong: false,
     basePath,
+    wire: 'chat',
     caller,
     headers: new Headers(),
     signal: new AbortController().signal as never,

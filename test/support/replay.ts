@@ -1,5 +1,6 @@
 import { openaiChat } from '../../src/dialects/openai-chat/index.ts';
 import { createGateway } from '../../src/gateway.ts';
+import './late-parts.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { defineProvider, type Provider } from '../../src/providers/provider.ts';
 import type { Logger, RequestRecord } from '../../src/telemetry/record.ts';
@@ -23,6 +24,10 @@ export interface Replay {
   send(answer: UpstreamPieces, request: object): Promise<ReplayedAnswer>;
   /** As `send`, by POST /responses: the request has `input` in place of `messages`. */
   respond(answer: UpstreamPieces, request: object): Promise<ReplayedAnswer>;
+  /** As `send`, by POST /messages. */
+  message(answer: UpstreamPieces, request: object): Promise<ReplayedAnswer>;
+  /** As `send`, by POST /models/{model}: the request has `contents` in place of `messages`. @param call  such as `:generateContent` */
+  generate(answer: UpstreamPieces, request: object, call: string): Promise<ReplayedAnswer>;
   /** What the gateway recorded of the last request. */
   lastRecord(): RequestRecord;
   /** The body that was sent upstream for the last request; empty: none was. */
@@ -99,6 +104,7 @@ export function replayGateway({
       };
     },
   };
+  const clock = manualClock();
   const gateway = createGateway({
     providers: {
       replay:
@@ -121,14 +127,19 @@ export function replayGateway({
     // One gateway replays many failures.
     health: { failuresToCooldown: 1_000_000 },
     transport,
-    clock: manualClock(),
+    clock,
     random: () => 0.5,
     ids: { uuid: () => '00000000-0000-4000-8000-000000000000' },
     onRecord: (one) => {
       record = one;
     },
   });
-  async function post(path: string, { status = 200, headers = {}, pieces: given }: UpstreamPieces, body: object) {
+  async function post(
+    path: string,
+    { status = 200, headers = {}, pieces: given }: UpstreamPieces,
+    body: object,
+    read = textOf,
+  ) {
     pieces = given;
     head = { status, headers };
     record = null;
@@ -137,12 +148,22 @@ export function replayGateway({
       new Request(`http://gateway.test/v1${path}`, { method: 'POST', headers: { authorization: `Bearer ${key}` } }),
       { body: { model: 'acme/replayed', ...body } },
     );
-    return { status: response.status, text: await textOf(response) };
+    return { status: response.status, text: await read(response) };
   }
   return {
     send: (answer, request) =>
       post('/chat/completions', answer, { messages: [{ role: 'user', content: 'Go on.' }], ...request }),
     respond: (answer, request) => post('/responses', answer, { input: 'Go on.', ...request }),
+    message: (answer, request) =>
+      post('/messages', answer, { max_tokens: 1_000, messages: [{ role: 'user', content: 'Go on.' }], ...request }),
+    generate: (answer, request, call) =>
+      post(
+        `/models/acme/replayed${call}`,
+        answer,
+        { contents: [{ parts: [{ text: 'Go on.' }] }], ...request },
+        // An error comes a moment after the events before it.
+        (response) => clock.until(textOf(response)),
+      ),
     lastRecord() {
       if (record === null) throw new Error('Nothing was recorded');
       return record;

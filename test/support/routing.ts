@@ -6,6 +6,7 @@ import type { Endpoint, Model, Pricing } from '../../src/call/model.ts';
 import type { Plan } from '../../src/call/plan.ts';
 import { defaultWorkspaceId } from '../../src/call/workspace.ts';
 import { type PlanInput, planRoute } from '../../src/routing/plan.ts';
+import { routedChat } from '../../src/routing/routed.ts';
 import type { ChatRequest } from '../../src/schema/chat/chat.ts';
 
 /** What a test says of an endpoint of a model: its tag, and what is known of it. */
@@ -86,15 +87,15 @@ export function inputOf(world: World, fields: Partial<ChatRequest> = {}): PlanIn
     const endpoint = endpoints.find(({ modelSlug, tag }) => modelSlug === slug && tag === pin);
     return endpoint ? endpointKey(endpoint) : pin;
   };
+  const ask = askOf({ messages: [{ role: 'user', content: 'Hi' }], ...(named ? {} : { model: 'm/1' }), ...fields });
   return {
-    ask: askOf({ messages: [{ role: 'user', content: 'Hi' }], ...(named ? {} : { model: 'm/1' }), ...fields }),
+    routed: routedChat(ask, facts, world.defaultModel ?? null),
     view: {
       models,
       model: (slug) => models.find((one) => one.slug === slug) ?? null,
       aliasOf: () => null,
       named: () => [],
     },
-    defaultModel: world.defaultModel ?? null,
     pluginVariants: new Map([['online', 'web']]),
     brand: 'acme',
     isConfigured: (slug) => usable.has(slug),

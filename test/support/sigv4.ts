@@ -5,7 +5,7 @@ export interface SignedRequest {
   method: string;
   url: string;
   headers: Record<string, string>;
-  body: string;
+  body: string | Uint8Array<ArrayBuffer>;
 }
 
 export interface SigningKey {
@@ -35,7 +35,7 @@ export function authorizationOf(
   // Each segment, which is encoded once in the address, is encoded once more.
   const path = pathname.split('/').map(encodeURIComponent).join('/');
   const lines = names.map((name) => `${name}:${(name === 'host' ? host : (headers[name] as string)).trim()}\n`);
-  const canonical = [method, path, '', lines.join(''), names.join(';'), sha256(body)].join('\n');
+  const canonical = [method, path, '', lines.join(''), names.join(';'), sha256(String(body))].join('\n');
   const scope = `${day}/${region}/${service}/aws4_request`;
   const text = ['AWS4-HMAC-SHA256', time, scope, sha256(canonical)].join('\n');
   const key = [day, region, service, 'aws4_request'].reduce<string | Buffer>(hmac, `AWS4${secretAccessKey}`);

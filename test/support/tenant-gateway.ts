@@ -12,6 +12,7 @@ import { putBudget } from '../../src/operations/budgets/put.ts';
 import { countModels } from '../../src/operations/models/count.ts';
 import { getModel } from '../../src/operations/models/get.ts';
 import { listModels } from '../../src/operations/models/list.ts';
+import { listAllEndpoints } from '../../src/operations/models/list-all-endpoints.ts';
 import { listModelEndpoints } from '../../src/operations/models/list-endpoints.ts';
 import { listUserModels } from '../../src/operations/models/list-of-user.ts';
 import { listProviders } from '../../src/operations/models/list-providers.ts';
@@ -55,6 +56,7 @@ const operations: Operation[] = [
   getModel,
   retrieveModel,
   listModelEndpoints,
+  listAllEndpoints,
   listZdrEndpoints,
   listProviders,
 ].map((make) => make({} as never) as Operation);
@@ -127,6 +129,7 @@ function checkSuccess(method: string, path: string, status: number, json: unknow
 const laterThanReference = new Set([
   'put /workspaces/{id}',
   'get /workspaces/{id}/budgets/{interval}',
+  'get /endpoints',
   'get /model/{author}/{slug}',
   'get /models/{id}',
 ]);

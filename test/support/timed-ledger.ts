@@ -12,6 +12,7 @@ export interface TimedLedger {
   ): ReturnType<Ledger['hold']>;
   settle: At<Ledger['settle']>;
   release: At<Ledger['release']>;
+  draw: At<NonNullable<Ledger['draw']>>;
   renew(workspaceId: Parameters<Ledger['renew']>[0], ids: readonly string[], leaseUntilMs: number): Promise<void>;
   expire: At<Ledger['expire']>;
   lost: At<NonNullable<Ledger['lost']>>;
@@ -45,6 +46,10 @@ export function storeClock(startMs: number): StoreClock {
       release(workspaceId, id, nowMs) {
         at(nowMs);
         return ledger.release(workspaceId, id);
+      },
+      async draw(workspaceId, drawn, nowMs) {
+        at(nowMs);
+        return (await ledger.draw?.(workspaceId, drawn)) ?? 'unknown';
       },
       renew: (workspaceId, ids, leaseUntilMs) => ledger.renew(workspaceId, ids, leaseUntilMs - now),
       expire(workspaceId, nowMs) {

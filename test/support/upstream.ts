@@ -9,7 +9,7 @@ export * from './upstream-answer.ts';
 export interface Sent {
   url: string;
   headers: Record<string, string>;
-  /** The body, parsed. */
+  /** The body, parsed; of a form, its fields, those of a name `x[]` as lists, and files as what is known of them. */
   body: Record<string, unknown>;
   text: string;
   atMs: number;
@@ -43,7 +43,7 @@ export function scriptedUpstream(clock: Clock): ScriptedUpstream {
     const one: Sent = {
       url: request.url,
       headers: request.headers,
-      body: JSON.parse(text),
+      body: fieldsOf(request, text),
       text,
       atMs: clock.now(),
       isRead: false,
@@ -142,4 +142,28 @@ function asFetch(send: Transport['send']): typeof fetch {
     });
     return new Response(body, { status: response.status, headers: response.headers });
   };
+}
+
+function fieldsOf({ headers, body }: TransportRequest, text: string): Record<string, unknown> {
+  const boundary = /boundary=(.+)$/.exec(headers['content-type'] ?? '')?.[1];
+  if (boundary === undefined) return JSON.parse(text);
+  const fields: Record<string, unknown> = {};
+  const parts = Buffer.from(body as Uint8Array)
+    .toString('latin1')
+    .split(`--${boundary}`)
+    .slice(1, -1);
+  for (const part of parts) {
+    const [head = '', ...rest] = part.split('\r\n\r\n');
+    const content = rest.join('\r\n\r\n').slice(0, -2);
+    const name = /name="([^"]*)"/.exec(head)?.[1] ?? '';
+    const filename = /filename="([^"]*)"/.exec(head)?.[1];
+    const type = /content-type: (.*)/i.exec(head)?.[1];
+    const value =
+      filename === undefined
+        ? Buffer.from(content, 'latin1').toString()
+        : { filename: Buffer.from(filename, 'latin1').toString(), type, size: content.length };
+    if (name.endsWith('[]')) fields[name] = [...((fields[name] as unknown[] | undefined) ?? []), value];
+    else fields[name] = value;
+  }
+  return fields;
 }

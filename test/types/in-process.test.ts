@@ -31,11 +31,18 @@ describe('the types of the functions in process', () => {
       | 'budgets'
       | 'credentials'
       | 'guardrails'
+      | 'images'
       | 'apiKeys'
       | 'models'
       | 'providers'
       | 'generations'
       | 'audit'
+      | 'responses'
+      | 'conversations'
+      | 'embeddings'
+      | 'rerank'
+      | 'moderations'
+      | 'decisions'
     >();
     expectTypeOf<keyof InProcessApi['workspaces']>().toEqualTypeOf<
       'create' | 'list' | 'get' | 'update' | 'put' | 'delete'
@@ -45,7 +52,7 @@ describe('the types of the functions in process', () => {
       'create' | 'list' | 'get' | 'update' | 'delete' | 'current'
     >();
     expectTypeOf<keyof InProcessApi['models']>().toEqualTypeOf<
-      'list' | 'listUser' | 'count' | 'get' | 'listEndpoints' | 'listZdrEndpoints' | 'retrieve'
+      'list' | 'listUser' | 'count' | 'get' | 'listEndpoints' | 'listAllEndpoints' | 'listZdrEndpoints' | 'retrieve'
     >();
     expectTypeOf<keyof Gateway>().toEqualTypeOf<
       | keyof InProcessApi
@@ -54,6 +61,8 @@ describe('the types of the functions in process', () => {
       | 'upgrade'
       | 'basePath'
       | 'as'
+      | 'audio'
+      | 'completions'
       | 'catalog'
       | 'explain'
       | 'ready'

@@ -84,6 +84,7 @@ export const commands = {
           'SIGHUP replaces them one after another, and no open stream is cut',
         ],
       },
+      'no-console': { type: 'boolean', help: ['serves no console at /console'] },
       reference: { type: 'boolean', help: ['also serves a page about the interface, at /reference'] },
     },
     notes: ['SIGTERM and Ctrl-C let open streams finish; the second one cuts them. It then ends with 0.'],

@@ -22,9 +22,16 @@ export function locate(
 ): { basePath: string; url: string } | undefined {
   const below = withoutSlash(prefix ?? (mountedAt === '' ? basePath : ''));
   const path = pathOf(url);
-  if (path !== below && !path.startsWith(`${below}/`)) return undefined;
+  const beside = below === basePath ? besideOf(below) : null;
+  const isBeside = beside !== null && path.startsWith(`${beside}/`);
+  if (path !== below && !path.startsWith(`${below}/`) && !isBeside) return undefined;
   // Not always the original URL: middleware may have rewritten this one.
   return { basePath: mountedAt + below, url: url.startsWith('/') ? mountedAt + url : originalUrl };
+}
+
+/** The path of clients that speak Gemini, which a gateway at `/v1` has beside it; null: it has none. */
+export function besideOf(basePath: string): string | null {
+  return basePath.endsWith('/v1') ? `${basePath}beta` : null;
 }
 
 /** The path that was cut off `originalUrl` to leave `path`; '' if nothing was, or if the URL was rewritten. */

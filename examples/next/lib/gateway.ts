@@ -8,7 +8,9 @@ const create = () =>
       // Any OpenAI-compatible server, here Ollama: ask for "local/<its model>".
       local: { baseUrl: process.env.LOCAL_BASE_URL ?? 'http://127.0.0.1:11434/v1' },
     },
-    apiKeys: [{ key: process.env.GATEWAY_API_KEY ?? 'only-for-trying-out' }],
+    // With management, the key also opens the console.
+    apiKeys: [{ key: process.env.GATEWAY_API_KEY ?? 'only-for-trying-out', permissions: ['inference', 'management'] }],
+    records: { enabled: true },
   });
 
 // One gateway for the whole process. `next dev` runs this file again after each edit: a gateway in a plain variable would

@@ -1,45 +1,69 @@
 const encoder = new TextEncoder();
+const nothing = new Uint8Array(0);
 
-/** Builds bytes in one memory block that grows. */
+/** The room in a new block beyond what was asked for, in bytes. */
+const spare = 1024;
+
+/** The largest block that is kept for several outputs, in bytes. */
+const largestBlock = 8192;
+
+/**
+ * Builds bytes in a memory block that grows, one output after another. Outputs of a few events share a block: memory that
+ * is not a JavaScript object takes longer to get and to give back than an event takes to write.
+ */
 export class OutputBuffer {
-  private bytes: Uint8Array<ArrayBuffer>;
-  private length = 0;
-
-  constructor(capacity: number) {
-    this.bytes = new Uint8Array(capacity);
-  }
+  private bytes: Uint8Array<ArrayBuffer> = nothing;
+  /** The beginning of the present output in the block. */
+  private start = 0;
+  /** Its end. */
+  private end = 0;
+  /** The size of the next block: a stream that goes on gets larger ones. */
+  private blockSize = 512;
 
   get isEmpty(): boolean {
-    return this.length === 0;
+    return this.end === this.start;
+  }
+
+  /** Makes room for an output of about this size. */
+  begin(size: number): void {
+    if (this.bytes.length - this.end >= size + size / 2) return;
+    this.blockSize = Math.min(this.blockSize * 2, largestBlock);
+    this.bytes = new Uint8Array(Math.max(this.blockSize, size + spare));
+    this.start = 0;
+    this.end = 0;
   }
 
   /** Copies `source` from `start` up to `end`. */
   copy(source: Uint8Array, start: number, end: number): void {
     const size = end - start;
     this.reserve(size);
-    const { bytes, length } = this;
+    const { bytes, end: at } = this;
     // Setting up a native copy costs more than copying a few bytes by hand.
-    if (size < 48) for (let i = 0; i < size; i++) bytes[length + i] = source[start + i] as number;
-    else bytes.set(start === 0 && end === source.length ? source : source.subarray(start, end), length);
-    this.length = length + size;
+    if (size < 48) for (let i = 0; i < size; i++) bytes[at + i] = source[start + i] as number;
+    else bytes.set(start === 0 && end === source.length ? source : source.subarray(start, end), at);
+    this.end = at + size;
   }
 
   write(text: string): void {
     if (text === '') return;
     this.reserve(text.length * 3);
-    this.length += encoder.encodeInto(text, this.bytes.subarray(this.length)).written;
+    this.end += encoder.encodeInto(text, this.bytes.subarray(this.end)).written;
   }
 
-  /** The bytes so far. The buffer must not be used afterwards. */
+  /** The bytes since the last call. The next output begins behind them. */
   take(): Uint8Array<ArrayBuffer> {
-    return this.bytes.subarray(0, this.length);
+    const taken = this.bytes.subarray(this.start, this.end);
+    this.start = this.end;
+    return taken;
   }
 
   private reserve(size: number): void {
-    const needed = this.length + size;
-    if (needed <= this.bytes.length) return;
-    const larger = new Uint8Array(Math.max(needed, this.bytes.length * 2));
-    larger.set(this.bytes.subarray(0, this.length));
+    if (this.end + size <= this.bytes.length) return;
+    const length = this.end - this.start;
+    const larger = new Uint8Array(Math.max(length + size, length * 2) + spare);
+    larger.set(this.bytes.subarray(this.start, this.end));
     this.bytes = larger;
+    this.start = 0;
+    this.end = length;
   }
 }

@@ -116,8 +116,8 @@ const mostNamed = 100;
 
 export interface HealthDeps {
   clock: Clock;
-  /** Failures after which endpoints get a cooldown. Absent options have their defaults. */
-  cooldown?: Partial<CooldownSettings>;
+  /** Failures after which endpoints get a cooldown. Absent: the defaults of the options. */
+  cooldown?: CooldownSettings;
   /** The number of remembered keys, over all workspaces. Default 10,000. */
   maxEndpoints?: number;
   /** null: there are no other instances, or no store that the instances share. */
@@ -142,14 +142,13 @@ const nothingKnown: EndpointStatistics = {
 
 export function createHealth({
   clock: timeOfDay,
-  cooldown = {},
+  cooldown: settings = cooldownSettingsSchema().parse({}),
   maxEndpoints = 10_000,
   sharing = null,
 }: HealthDeps): Health {
   // A steady clock: a cooldown must not last longer when the time of day is set back.
   const clock = steadyClock(timeOfDay);
   const shiftMs = () => clock.now() - timeOfDay.now();
-  const settings = cooldownSettingsSchema().parse(cooldown, { jitless: true });
   const entries = createFairCache<string, Entry>({ clock, max: maxEndpoints, idleMs });
   let shared: Sharing | null = null;
 

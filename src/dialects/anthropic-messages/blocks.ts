@@ -1,4 +1,5 @@
 import { addAll, isIndex, isObject, type Loose } from '../../base/values.ts';
+import type { NativeEvent } from '../../call/native-events.ts';
 import type { ChunkDelta } from '../../schema/chat/chunk.ts';
 import type { ReasoningDetail } from '../../schema/chat/message.ts';
 import { signedBy, type TextLengths, textLengths } from '../shared/interleave.ts';
@@ -35,6 +36,10 @@ export interface BlockReader {
   end(index: unknown): ChunkDelta[];
   /** Ends the message, with blocks that have not ended. @param last  holds `stop_reason` and `stop_details` */
   finish(last: Loose): ChunkDelta[];
+  /** The text that a block adds to: a field of a delta, or the number of a call; undefined: none. */
+  textOf(index: unknown): NativeEvent['ends'];
+  /** true: a block that has begun adds to none. */
+  isUnseen(index: unknown): boolean;
   /** true: there are calls for the caller. */
   hasCalls(): boolean;
 }
@@ -184,7 +189,15 @@ export function blockReader(reading: BlockReading): BlockReader {
     return deltas;
   }
 
-  return { begin, more, end, finish, hasCalls: () => calls > 0 };
+  function textOf(index: unknown): NativeEvent['ends'] {
+    const block = isIndex(index) ? blocks.get(index) : undefined;
+    if (block?.kind === 'call') return block.call;
+    return block?.kind === 'text' ? 'content' : block?.kind === 'thinking' ? 'reasoning' : undefined;
+  }
+
+  const isUnseen = (index: unknown): boolean => isIndex(index) && blocks.get(index)?.kind === 'other';
+
+  return { begin, more, end, finish, textOf, isUnseen, hasCalls: () => calls > 0 };
 }
 
 function inputDelta({ kind, call }: OpenBlock, text: string): ChunkDelta[] {

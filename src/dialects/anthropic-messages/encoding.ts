@@ -1,4 +1,5 @@
 import type { Loose } from '../../base/values.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { SchemaEffort } from './json-schema.ts';
 import type { ModelTraits } from './models.ts';
 import type { MessagesQuirks } from './quirks.ts';
@@ -20,4 +21,21 @@ export interface Encoding {
   marked: Loose[];
   /** The work that may still be done for schemas. */
   schemas: SchemaEffort;
+}
+
+/** @see https://platform.claude.com/docs/en/api/versioning */
+export const version = '2023-06-01';
+/** @see https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai */
+export const vertexVersion = 'vertex-2023-10-16';
+
+/** Returns the path of a request at the host that serves the model. */
+export function pathOf(
+  upstreamModel: string,
+  { stream }: Pick<ChatRequest, 'stream'>,
+  { host }: MessagesQuirks,
+): string {
+  if (host !== 'vertex') return '/messages';
+  // The version of a model stands behind an `@`.
+  const model = encodeURIComponent(upstreamModel).replaceAll('%40', '@');
+  return `/${model}:${stream === true ? 'streamRawPredict' : 'rawPredict'}`;
 }

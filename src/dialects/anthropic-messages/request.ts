@@ -1,30 +1,32 @@
 import { stringifyExact } from '../../base/exact-json.ts';
 import type { Loose } from '../../base/values.ts';
+import { wholeOf } from '../../call/native.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { DialectRequest, EncodedRequest } from '../dialect.ts';
 import { type BoundThoughts, bindingBeta, boundThoughts, dropsMismatches } from '../shared/thought-bindings.ts';
 import { limitMarks } from './cache.ts';
-import type { Encoding } from './encoding.ts';
+import { type Encoding, pathOf, version, vertexVersion } from './encoding.ts';
 import { newSchemaEffort } from './json-schema.ts';
 import { type Conversation, encodeMessages } from './messages.ts';
 import { traitsOf } from './models.ts';
+import { encodeWhole } from './native/whole.ts';
 import { type OutputPlan, planOutput } from './output-format.ts';
 import type { MessagesQuirks } from './quirks.ts';
 import { encodeSettings, noteUnknown, withoutParams } from './settings.ts';
 import { planThinking, type ThinkingPlan } from './thinking.ts';
 import { planTools } from './tools.ts';
 
-/** @see https://platform.claude.com/docs/en/api/versioning */
-const version = '2023-06-01';
-/** @see https://platform.claude.com/docs/en/build-with-claude/claude-on-vertex-ai */
-const vertexVersion = 'vertex-2023-10-16';
-
 /**
  * Builds the body of a message. Anthropic refuses fields that it does not know, so every field that the wire has no
  * word for is left out and listed.
  * @see https://platform.claude.com/docs/en/api/messages/create
  */
-export function encodeRequest({
+export function encodeRequest(input: DialectRequest<MessagesQuirks>): EncodedRequest {
+  const whole = wholeOf(input.native, input.request);
+  return whole === null ? encodeChat(input) : encodeWhole(input, whole);
+}
+
+function encodeChat({
   request: asked,
   upstreamModel,
   quirks,
@@ -134,13 +136,6 @@ function encodeCaching(request: ChatRequest, { turns }: Conversation, payload: L
 function encodeOutput(payload: Loose, { thinking, effort }: ThinkingPlan, format: Loose | undefined): void {
   if (thinking) payload.thinking = thinking;
   if (effort || format) payload.output_config = { ...(effort ? { effort } : {}), ...(format ? { format } : {}) };
-}
-
-function pathOf(upstreamModel: string, { stream }: ChatRequest, { host }: MessagesQuirks): string {
-  if (host !== 'vertex') return '/messages';
-  // The version of a model stands behind an `@`.
-  const model = encodeURIComponent(upstreamModel).replaceAll('%40', '@');
-  return `/${model}:${stream === true ? 'streamRawPredict' : 'rawPredict'}`;
 }
 
 function headersOf({ stream }: ChatRequest, { quirks, betas }: Encoding): Record<string, string> {

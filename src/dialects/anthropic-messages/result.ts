@@ -1,4 +1,5 @@
 import { isObject, type Loose } from '../../base/values.ts';
+import { withNativeBody } from '../../call/native-events.ts';
 import type { AssistantMessage, ChatResult } from '../../schema/chat/chat.ts';
 import { messageOf } from '../../schema/chat/message-of-deltas.ts';
 import type { DecodedResult, Reading } from '../dialect.ts';
@@ -18,7 +19,12 @@ import { readUsage, serviceTierOf } from './usage.ts';
 export function decodeResult(body: unknown, _quirks: MessagesQuirks = {}, reading: Reading = {}): DecodedResult {
   if (!isObject(body)) throw badResponse('The provider responded with something that is no message.');
   return decodedResult(
-    () => decodeMessage(body, reading),
+    () => {
+      const result = decodeMessage(body, reading);
+      const [choice] = result.choices;
+      if (reading.nativeEvents === true && choice !== undefined) withNativeBody(choice.message, body);
+      return result;
+    },
     () => readUsage(body.usage),
   );
 }

@@ -50,12 +50,18 @@ export function thoughtBlocks(details: readonly ReasoningDetail[]): ThoughtBlock
       blocks.push({ place, ...signers.read(detail), block: { type: 'redacted_thinking', data: detail.data } });
       continue;
     }
-    // A signature ends a block where no place is given.
-    if (open !== null && (open.place !== place || (place === null && open.signature !== ''))) close();
+    // A signature ends a block. Another one may stand at the same place: agents keep the thought of a response that broke
+    // off, and send it back before that of the response which took its place.
+    if (open !== null && (open.place !== place || (open.signature !== '' && saysMore(detail, open, place)))) close();
     open ??= { place, thinking: '', signature: '', signer: null, textStart: null };
     open.thinking += detail.text ?? '';
     if (detail.signature) Object.assign(open, signers.read(detail), { signature: detail.signature });
   }
   close();
   return { blocks, isComplete, textEnds: signers.textEnds };
+}
+
+/** Tells whether a detail behind the signature of a block is of another block. */
+function saysMore({ text, signature }: ReasoningDetail, open: OpenThought, place: number | null): boolean {
+  return place === null || Boolean(text) || (Boolean(signature) && signature !== open.signature);
 }

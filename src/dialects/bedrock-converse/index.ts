@@ -2,8 +2,11 @@ import { awsEventStream } from '../../base/framing/aws-event-stream.ts';
 import { defineDialect } from '../dialect.ts';
 import { type Profile, profiles } from '../fit/index.ts';
 import { claudeName } from '../shared/claude-name.ts';
+import { bedrockEmbeddings, bedrockRerank } from '../tasks/bedrock.ts';
 import { decodeError } from './errors.ts';
 import { traitsOf } from './model.ts';
+import { countRequest } from './native/count.ts';
+import { takesWhole } from './native/invoke.ts';
 import { type ConverseQuirks, converseQuirks } from './quirks.ts';
 import { encodeRequest } from './request.ts';
 import { decodeResult } from './result.ts';
@@ -28,8 +31,11 @@ export const bedrockConverse = defineDialect<ConverseQuirks>({
   quirks: converseQuirks,
   // `maxTokens` limits reasoning and response together.
   counting: () => ({ reasoningBeside: false }),
+  tasks: { embeddings: bedrockEmbeddings, rerank: bedrockRerank },
   profile: profileOf,
   encodeRequest,
+  count: countRequest,
+  takesWhole,
   decodeResult,
   streamDecoder,
   decodeError,

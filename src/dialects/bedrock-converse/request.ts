@@ -1,5 +1,6 @@
 import { stringifyExact } from '../../base/exact-json.ts';
 import { isObject, type Loose } from '../../base/values.ts';
+import { wholeOf } from '../../call/native.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { DialectRequest, EncodedRequest, Reading } from '../dialect.ts';
 import { gatewayFields } from '../shared/gateway-fields.ts';
@@ -7,6 +8,7 @@ import { isThought } from '../shared/interleave.ts';
 import { type BoundThoughts, bindingBeta, boundThoughts, dropsMismatches } from '../shared/thought-bindings.ts';
 import { type Conversation, encodeMessages, markEnd } from './messages.ts';
 import { type ModelTraits, traitsOf } from './model.ts';
+import { encodeInvoke } from './native/invoke.ts';
 import { fitNeighbours } from './neighbours.ts';
 import { type OutputPlan, planOutput } from './output.ts';
 import type { ConverseQuirks } from './quirks.ts';
@@ -47,10 +49,15 @@ const nativeFields = [
 ] as const;
 
 /**
- * Makes the request for `Converse` or `ConverseStream`. The id of the model decides about features that models of one
- * author take and others do not.
+ * Makes the request for `Converse` or `ConverseStream`, where the client has not sent the model's own wire. The id of the
+ * model decides about features that models of one author take and others do not.
  */
-export function encodeRequest({
+export function encodeRequest(input: DialectRequest<ConverseQuirks>): EncodedRequest {
+  const whole = wholeOf(input.native, input.request);
+  return whole === null ? encodeConverse(input) : encodeInvoke(input, whole);
+}
+
+function encodeConverse({
   request,
   upstreamModel,
   quirks,

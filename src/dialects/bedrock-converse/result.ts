@@ -8,12 +8,15 @@ import { badResponse, brokenOff, toolCallIds } from '../shared/values.ts';
 import { blockReader } from './blocks.ts';
 import { errorOfException, exceptionIn } from './errors.ts';
 import { finishReasonOf } from './finish-reason.ts';
+import { decodeInvoked } from './native/invoke.ts';
 import type { ConverseQuirks } from './quirks.ts';
 import { readUsage } from './usage.ts';
 
 /** Reads a complete response. A success status proves nothing: the body may be an error, or no message at all. */
 export function decodeResult(body: unknown, _quirks: ConverseQuirks, reading: Reading = {}): DecodedResult {
   if (!isObject(body)) throw badResponse('The provider responded with something that is no message.');
+  const exception = exceptionIn(body);
+  if (exception === null && reading.nativeEvents === true) return decodeInvoked(body, reading);
   return decodedResult(
     () => decodeBody(body, reading),
     () => readUsage(body.usage),

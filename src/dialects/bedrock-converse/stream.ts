@@ -7,6 +7,7 @@ import { badResponse, brokenOff, toolCallIds } from '../shared/values.ts';
 import { blockReader } from './blocks.ts';
 import { errorOfException } from './errors.ts';
 import { finishReasonOf } from './finish-reason.ts';
+import { invokeDecoder } from './native/invoke.ts';
 import type { ConverseQuirks } from './quirks.ts';
 import { readUsage } from './usage.ts';
 
@@ -26,6 +27,7 @@ type EventName = (typeof eventNames)[number];
  * @see https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_ConverseStreamOutput.html
  */
 export function streamDecoder(_quirks: ConverseQuirks, reading: Reading = {}): StreamDecoder {
+  if (reading.nativeEvents === true) return invokeDecoder(reading);
   const reader = blockReader(toolCallIds(), reading);
   let hasStopped = false;
   let hasUsage = false;

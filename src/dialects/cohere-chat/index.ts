@@ -1,5 +1,6 @@
 import { defineDialect } from '../dialect.ts';
 import { profiles } from '../fit/index.ts';
+import { cohereEmbeddings, cohereRerank } from '../tasks/cohere.ts';
 import { decodeError } from './errors.ts';
 import { type CohereQuirks, cohereQuirks } from './quirks.ts';
 import { encodeRequest } from './request.ts';
@@ -15,6 +16,7 @@ export const cohereChat = defineDialect<CohereQuirks>({
   quirks: cohereQuirks,
   // Cohere honours `detail: "low"` of an image, but does not tell how many tokens that is.
   counting: ({ reasoningBeside }) => ({ reasoningBeside }),
+  tasks: { embeddings: cohereEmbeddings, rerank: cohereRerank },
   profile: () => profiles.cohere,
   encodeRequest,
   decodeResult,

@@ -1,5 +1,7 @@
 import { UpstreamError } from '../../base/http/upstream-error.ts';
+import { wholeOf } from '../../call/native.ts';
 import type { Dialect, DialectRequest, EncodedRequest } from '../dialect.ts';
+import { unsupported } from '../shared/unsupported.ts';
 import { type Fitted, fitRequest } from './fit.ts';
 
 /**
@@ -7,18 +9,34 @@ import { type Fitted, fitRequest } from './fit.ts';
  * @throws UpstreamError made by `unsupported`, where the request holds what the provider cannot take
  */
 export function encodeFitted(dialect: Dialect, input: DialectRequest): EncodedRequest {
+  // Others get the chat request alone.
+  const own = isReadBy(dialect, input) ? (input.native ?? null) : null;
+  // A request that goes on as it came is not changed to fit: a client of the upstream's own wire format made it.
+  if (wholeOf(own, input.request) !== null) return dialect.encodeRequest({ ...input, native: own });
+  // One that was changed goes on as a chat request, without the parts that only its own format has. Some of these must not be
+  // left out: without its thread, or what is stored elsewhere, it would be another conversation.
+  const needed = own?.whole === undefined ? [] : own.onlyNative;
+  const lacked = needed.find(({ leftOutAs }) => leftOutAs === undefined);
+  if (lacked !== undefined)
+    throw unsupported(lacked.path, `${lacked.expected}: a plugin or a guardrail has changed the request`);
+  const native = own?.whole === undefined ? own : null;
+  const encoded = encodeFit(dialect, { ...input, native });
+  const left = native === own ? [] : [...(own?.dropped ?? []), ...needed.flatMap(({ leftOutAs = [] }) => leftOutAs)];
+  return left.length === 0 ? encoded : { ...encoded, dropped: [...new Set([...encoded.dropped, ...left])] };
+}
+
+function isReadBy(dialect: Dialect, { native, upstreamModel, quirks }: DialectRequest): boolean {
+  if (!native) return false;
+  return native.format === dialect.format || dialect.takesWhole?.(native, upstreamModel, quirks) === true;
+}
+
+function encodeFit(dialect: Dialect, input: DialectRequest): EncodedRequest {
   const profile = dialect.profile?.(input.quirks, input.upstreamModel);
   if (profile === undefined) return dialect.encodeRequest(input);
-  const { request } = input;
-  // Others get the chat request alone.
-  const native = input.native?.format === dialect.format ? (input.native ?? null) : null;
+  const { request, native = null } = input;
   const fitted = fitRequest(request, native, profile);
   if (fitted.request === request && fitted.native === native) return dialect.encodeRequest(input);
-  const encoded = encode(
-    dialect,
-    { ...input, request: fitted.request, native: fitted.native ?? input.native ?? null },
-    fitted,
-  );
+  const encoded = encode(dialect, { ...input, request: fitted.request, native: fitted.native }, fitted);
   const { dropped, ownNames } = fitted;
   return {
     ...encoded,

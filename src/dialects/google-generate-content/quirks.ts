@@ -13,6 +13,11 @@ export const googleQuirks = lazily(() =>
      */
     serviceTier: z.enum(['body', 'header']).optional(),
     /**
+     * The operation for embeddings: `batchEmbedContents`, as the Gemini API has it, or `predict`, as Vertex AI has it.
+     * @default `batch`
+     */
+    embeddings: z.enum(['batch', 'predict']).optional(),
+    /**
      * false: models of Gemini 2.5 refuse `presence_penalty` and `frequency_penalty`, which are left out for them.
      * @default true
      */
@@ -28,6 +33,18 @@ export const googleQuirks = lazily(() =>
      * @default false
      */
     cloudStorage: z.boolean().optional(),
+    /**
+     * true: a count of tokens takes the parts of a request side by side, as Vertex AI does, and not the request in one
+     * field.
+     * @default false
+     */
+    countsParts: z.boolean().optional(),
+    /**
+     * true: callers of the Gemini API may name what is stored in the account of the operator's credential: caches
+     * (`cachedContent`), files, stores of files and of documents. Each caller can then use what any other has stored.
+     * @default false
+     */
+    storedContent: z.boolean().optional(),
     /**
      * true: the provider goes on generating, and charges for it, after a stream was closed: a client that leaves then
      * costs all that was held for it.

@@ -1,5 +1,6 @@
 import { cleanText } from '../../base/text/clean-text.ts';
 import { isIndex, isObject, type Loose } from '../../base/values.ts';
+import { withNativeBody } from '../../call/native-events.ts';
 import type { ChatChoice, ChatResult } from '../../schema/chat/chat.ts';
 import { messageOf } from '../../schema/chat/message-of-deltas.ts';
 import type { DecodedResult, Reading } from '../dialect.ts';
@@ -23,17 +24,17 @@ export function decodeResult(body: unknown, _quirks: GoogleQuirks = {}, reading:
   );
 }
 
-function decodeContent(body: Loose, candidates: readonly Loose[], { outputTool }: Reading): ChatResult {
+function decodeContent(body: Loose, candidates: readonly Loose[], { outputTool, nativeEvents }: Reading): ChatResult {
   const error = errorIn(body) ?? refusalIn(body, null);
   if (error) throw error;
   if (candidates.length === 0) throw badResponse('The provider responded without candidates.');
   const parts: PartReading = { ids: toolCallIds(), suffix: suffixOf(body), outputTool };
   for (const id of idsIn(candidates)) parts.ids.take(id);
   const tier = servedTier(body.usageMetadata);
-  return resultOf(
-    candidates.map((raw, position) => decodeCandidate(raw, position, parts)),
-    tier === undefined ? {} : { service_tier: tier },
-  );
+  const choices = candidates.map((raw, position) => decodeCandidate(raw, position, parts));
+  // The first message stands for the body: what changes the response makes other messages, or takes the body away.
+  if (nativeEvents === true && choices[0] !== undefined) withNativeBody(choices[0].message, body);
+  return resultOf(choices, tier === undefined ? {} : { service_tier: tier });
 }
 
 /** Returns all ids of the provider, so that none is given twice. */

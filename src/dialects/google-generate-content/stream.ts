@@ -1,5 +1,6 @@
 import type { UpstreamError } from '../../base/http/upstream-error.ts';
 import { isIndex, isObject, type Loose } from '../../base/values.ts';
+import { withNativeEvents } from '../../call/native-events.ts';
 import type { ChunkChoice } from '../../schema/chat/chunk.ts';
 import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
 import { chunkOf } from '../shared/response/chunks.ts';
@@ -18,7 +19,10 @@ import { readUsage, searchesOf, servedTier } from './usage.ts';
  * with its `finishReason`, and the stream when the connection does.
  * @see https://ai.google.dev/api/generate-content "streamGenerateContent"
  */
-export function streamDecoder(_quirks: GoogleQuirks, { outputTool }: Reading = {}): StreamDecoder {
+export function streamDecoder(
+  _quirks: GoogleQuirks,
+  { outputTool, nativeEvents = false }: Reading = {},
+): StreamDecoder {
   const states = new Map<number, CandidateState>();
   const parts: PartReading = { ids: toolCallIds(), suffix: '', outputTool };
   /** The searches so far: an event counts only its own. */
@@ -72,5 +76,18 @@ export function streamDecoder(_quirks: GoogleQuirks, { outputTool }: Reading = {
     return choice;
   }
 
-  return { decode };
+  /**
+   * Decodes an event, and keeps it with its chunk. One that adds nothing for chat has a chunk of its own, so that the client
+   * gets it in its place.
+   */
+  function decodeNative(data: string): StreamPart[] {
+    const parts = decode(data);
+    if (parts.some(({ kind }) => kind === 'error')) return parts;
+    const found = parts.find((part) => part.kind === 'chunk');
+    if (found !== undefined) withNativeEvents(found.chunk, [{ name: '', data }]);
+    else parts.unshift({ kind: 'chunk', chunk: withNativeEvents(chunkOf([]), [{ name: '', data }]) });
+    return parts;
+  }
+
+  return { decode: nativeEvents ? decodeNative : decode };
 }

@@ -1,4 +1,10 @@
 import { defineDialect } from '../dialect.ts';
+import { openaiEmbeddings } from '../tasks/openai.ts';
+import { openaiDecisions } from '../tasks/openai-decisions.ts';
+import { openaiImages } from '../tasks/openai-images.ts';
+import { openaiModerations, openaiRerank } from '../tasks/openai-rerank.ts';
+import { openaiSpeech } from '../tasks/speech.ts';
+import { openaiTranscripts } from '../tasks/transcripts.ts';
 import { decodeError } from './errors.ts';
 import { profileOf } from './order.ts';
 import { unsupportedParameters } from './parameters.ts';
@@ -14,6 +20,16 @@ export const openaiChat = defineDialect<ChatQuirks>({
   quirks: chatQuirks,
   minMaxTokens: ({ minMaxTokens }) => minMaxTokens ?? 0,
   counting: ({ reasoningBeside, lowDetail, alwaysSearches }) => ({ reasoningBeside, lowDetail, alwaysSearches }),
+  tasks: {
+    embeddings: openaiEmbeddings,
+    rerank: openaiRerank,
+    moderations: openaiModerations,
+    decisions: openaiDecisions,
+    speech: openaiSpeech,
+    transcriptions: openaiTranscripts,
+    translations: openaiTranscripts,
+    images: openaiImages,
+  },
   unsupportedParameters,
   profile: profileOf,
   encodeRequest,

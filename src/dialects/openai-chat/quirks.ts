@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
+import { taskQuirks } from '../tasks/task-quirks.ts';
 
 /** The fields of an assistant message that may hold the earlier thoughts of the model. */
 export const reasoningFields = ['reasoning_content', 'reasoning', 'reasoning_details'] as const;
@@ -150,6 +151,7 @@ export const chatQuirks = lazily(() =>
      * @default true
      */
     jsonSchema: z.boolean().optional(),
+    ...taskQuirks(),
   }),
 );
 /** The quirks of a provider in the dialect `openai-chat`. */

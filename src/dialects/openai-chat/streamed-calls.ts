@@ -1,8 +1,8 @@
+import { type JsonExtent, jsonExtent } from '../../base/json-extent.ts';
 import { isIndex, isObject, type Loose } from '../../base/values.ts';
 import type { ChunkToolCall } from '../../schema/chat/chunk.ts';
 import { argumentsText, type ToolCallIds } from '../shared/values.ts';
 import { addedToCall, addedToFunction, functionIn, idIn } from './fields.ts';
-import { type JsonExtent, jsonExtent } from './json-extent.ts';
 
 /**
  * The tool calls of one choice of a stream. Servers disagree on how a fragment says which call it is of: by its index,

@@ -1,6 +1,7 @@
 import { defineDialect } from '../dialect.ts';
 import { profiles } from '../fit/index.ts';
 import { searchTurns } from '../shared/web-search-options.ts';
+import { countRequest } from './count.ts';
 import { decodeError } from './errors.ts';
 import { leastMaxTokens, type ResponsesQuirks, responsesQuirks } from './quirks.ts';
 import { encodeRequest } from './request.ts';
@@ -21,6 +22,7 @@ export const openaiResponses = defineDialect<ResponsesQuirks>({
   mapsWebSearch: true,
   profile: () => profiles.responses,
   encodeRequest,
+  count: countRequest,
   decodeResult,
   streamDecoder,
   decodeError,

@@ -46,6 +46,11 @@ export const responsesQuirks = lazily(() =>
      */
     compacts: z.boolean().optional(),
     /**
+     * true: the provider counts the tokens of a request, at `/responses/input_tokens`.
+     * @default false
+     */
+    countsInput: z.boolean().optional(),
+    /**
      * true: the provider honours `detail: "low"` of an image, so that less money is held for it.
      * @default false
      */

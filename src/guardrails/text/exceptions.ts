@@ -64,7 +64,7 @@ export const wordMembers: ReadonlySet<string> = new Set(
 );
 
 const words = new Set(
-  `user assistant system developer tool function text image image_url input_audio video_url input_video file json_object
+  `user assistant model system developer tool function text image image_url input_audio video_url input_video file json_object
   json_schema grammar python ephemeral 5m 1h auto none required max xhigh high medium low minimal concise detailed default
   flex priority scale original audio content message input_text input_image input_file output_text output_audio refusal
   summary_text reasoning_text reasoning function_call function_call_output custom custom_tool_call
@@ -99,7 +99,10 @@ const memberNames = new Set(
   patternProperties prefixItems pattern examples definitions include truncation store background
   previous_response_id conversation prompt variables version search_context_size user_location allowed_domains
   excluded_domains engine filters syntax definition action query queries sources command env working_directory
-  timeout_ms namespace phase object error code message caller model models`.split(/\s+/),
+  timeout_ms namespace phase object error code message caller model models contents parts systemInstruction
+  functionDeclarations functionCall functionResponse args response inlineData fileData mimeType fileUri displayName thought
+  thoughtSignature executableCode codeExecutionResult parametersJsonSchema toolConfig functionCallingConfig
+  generationConfig safetySettings serviceTier googleSearch urlContext codeExecution`.split(/\s+/),
 );
 
 /** Tells whether a member's name is one of the wire formats (`words`, `counts`). */

@@ -13,7 +13,9 @@ import { placeOf } from './walk.ts';
 export interface ResponseStepOptions {
   patterns: SplitPatterns;
   findings: Findings;
-  /** true: the client speaks Responses, where a message ends when a call or another thought begins. */
+  /**
+   * true: the client speaks Responses or Messages, where a message, or a block, ends when a call or another thought begins.
+   */
   hasItems: boolean;
   /** true: the request asks for JSON as the content. */
   expectsJson: boolean;

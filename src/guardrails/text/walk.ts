@@ -34,7 +34,15 @@ export interface Looks {
 /** Only in a URL: an ordinary text may begin with "Data:". */
 const isUrl = /^data:(?:[\w.+-]{1,80}\/[\w.+-]{1,80})?(?:;[^\s,]{0,200})?,/i;
 const descriptions: ReadonlySet<string> = new Set(['description', 'title', '$comment']);
-const schemaMembers: ReadonlySet<string> = new Set(['parameters', 'schema', 'input_schema', 'output_schema']);
+const schemaMembers: ReadonlySet<string> = new Set([
+  'parameters',
+  'schema',
+  'input_schema',
+  'output_schema',
+  'parametersJsonSchema',
+  'responseSchema',
+  'responseJsonSchema',
+]);
 const freeMembers: ReadonlySet<string> = new Set(['metadata', 'logit_bias', 'variables', 'trace', 'env']);
 /** The number of values between two checks of the time. */
 const valuesAtOnce = 256;

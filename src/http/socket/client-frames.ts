@@ -47,12 +47,26 @@ function tooLarge(message: string): FrameError {
   return { status: 413, code: 'payload_too_large', message, param: null };
 }
 
+/** Tells whether a request goes on from a conversation of the store, and adds to it. */
+export function ofConversation({ conversation }: Loose): boolean {
+  return conversation !== undefined && conversation !== null;
+}
+
 function turnOf(fields: Loose, streamId: string | null, size: number): Turn {
   const { previous_response_id: previousId = null, generate = true, stream = true, input } = fields;
   const refuse = (message: string, param: string) => new Refused(invalid(`${param}: ${message}`, param), streamId);
   if (previousId !== null && typeof previousId !== 'string') throw refuse('expected a text', 'previous_response_id');
   if (typeof generate !== 'boolean') throw refuse('expected true or false', 'generate');
   if (stream !== true) throw refuse('a connection always streams; leave it out', 'stream');
+  if (ofConversation(fields)) {
+    if (previousId !== null)
+      throw refuse('goes on from another place than previous_response_id; send one of the two', 'conversation');
+    if (!generate)
+      throw refuse(
+        'false prepares no response of a conversation; add items with POST /conversations/{id}/items',
+        'generate',
+      );
+  }
   // Without an earlier response, the operation checks the input.
   const isInput = input === undefined || input === null || typeof input === 'string' || Array.isArray(input);
   if (previousId !== null && !isInput) throw refuse('expected a text or a list of items', 'input');

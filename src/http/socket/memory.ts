@@ -1,8 +1,16 @@
 import type { Clock } from '../../base/clock.ts';
 import { createFairCache } from '../../base/fair-cache.ts';
 
-/** A conversation up to the end of one response: the items of its input and of its output, as JSON without brackets. */
-export type Conversation = string;
+/** A conversation up to the end of one response. */
+export interface Conversation {
+  /** The response in the store that the conversation begins with; null: it begins with its first item. */
+  base: string | null;
+  /** The items of input and output behind that, as JSON without brackets. */
+  items: string;
+}
+
+/** A conversation that nothing was said in. */
+export const nothingSaid: Conversation = { base: null, items: '' };
 
 /** The responses that one connection can go on from. */
 export interface ResponseMemory {
@@ -26,7 +34,7 @@ export function createResponseMemory(bytes: number, clock: Clock): OpenMemory {
   const cache = createFairCache<string, Conversation>({
     clock,
     max: Math.max(1, Math.floor(bytes / charactersOfPlace)),
-    placesOf: (_, { length }) => Math.ceil(length / charactersOfPlace) || 1,
+    placesOf: (_, { items }) => Math.ceil(items.length / charactersOfPlace) || 1,
   });
   return (workspaceId, connection) => {
     const keyOf = (responseId: string) => `${connection} ${responseId}`;
@@ -39,15 +47,16 @@ export function createResponseMemory(bytes: number, clock: Clock): OpenMemory {
 }
 
 /** The items as JSON without brackets. */
-export function itemsText(items: readonly unknown[]): Conversation {
+export function itemsText(items: readonly unknown[]): string {
   return JSON.stringify(items).slice(1, -1);
 }
 
-/** Puts items behind others. */
-export function joined(...parts: readonly Conversation[]): Conversation {
-  return parts.filter((part) => part !== '').join(',');
+/** Puts items behind a conversation. @param more  as `itemsText` writes them */
+export function joined({ base, items }: Conversation, ...more: readonly string[]): Conversation {
+  return { base, items: [items, ...more].filter((part) => part !== '').join(',') };
 }
 
-export function itemsOf(conversation: Conversation): unknown[] {
-  return JSON.parse(`[${conversation}]`) as unknown[];
+/** The items behind the response that the conversation begins with. */
+export function itemsOf({ items }: Conversation): unknown[] {
+  return JSON.parse(`[${items}]`) as unknown[];
 }

@@ -5,7 +5,7 @@ import { isObject, type Loose } from '../../base/values.ts';
 import type { WebSocketSettings } from '../../schema/settings/web-sockets.ts';
 import type { BodyLimits } from '../body.ts';
 import type { HandleContext } from '../context.ts';
-import { readFrame } from './client-frames.ts';
+import { ofConversation, readFrame } from './client-frames.ts';
 import {
   errorFrame,
   errorOf,
@@ -19,7 +19,7 @@ import {
   withStreamId,
 } from './frames.ts';
 import type { Flight, Lane, Steer, Turn } from './lane.ts';
-import { itemsOf, itemsText, joined, type ResponseMemory } from './memory.ts';
+import { type Conversation, itemsOf, itemsText, joined, nothingSaid, type ResponseMemory } from './memory.ts';
 import {
   answeredCall,
   inputItems,
@@ -64,6 +64,8 @@ export interface SessionDeps {
   /** Writes the events of a response that no model was asked for. */
   prepared(body: Loose): string;
   memory: ResponseMemory;
+  /** true: a response that the connection does not know may be in the store. */
+  keepsResponses: boolean;
   settings: WebSocketSettings;
   limits: BodyLimits;
   clock: Clock;
@@ -239,8 +241,8 @@ export class ResponsesSession implements SocketSession {
     if (previousId !== null) this.#queuedSteers.delete(previousId);
     for (const { size } of steers) this.#waitingSize -= size;
     const refuse = (error: FrameError) => this.#fail(lane, flight, error, steers);
-    const earlier = previousId === null ? '' : this.#deps.memory.get(previousId);
-    if (earlier === undefined) return refuse(notFound(previousId as string));
+    const earlier = previousId === null ? nothingSaid : this.#earlier(previousId);
+    if (earlier === null) return refuse(notFound(previousId as string));
     const conversation = joined(
       earlier,
       itemsText(steers.flatMap(({ input }) => inputItems(input))),
@@ -248,7 +250,8 @@ export class ResponsesSession implements SocketSession {
     );
     const isAlone = previousId === null && steers.length === 0;
     const input = isAlone ? turn.body.input : itemsOf(conversation);
-    if (previousId !== null) {
+    // Of a stored response, the operation knows the calls.
+    if (previousId !== null && earlier.base === null) {
       const unknown = unknownCall(input as unknown[]);
       if (unknown !== null) {
         const message = `No tool call found for the output with call_id "${unknown.slice(0, 100)}"`;
@@ -256,7 +259,9 @@ export class ResponsesSession implements SocketSession {
       }
     }
     const path = turn.generates ? '/responses' : '/responses/input_tokens';
-    const body = { ...turn.body, input, ...(turn.generates ? { stream: true } : {}) };
+    const { base } = earlier;
+    const after = base === null ? {} : { previous_response_id: base };
+    const body = { ...turn.body, input, ...after, ...(turn.generates ? { stream: true } : {}) };
     const response = await this.#deps.handle(path, body, (leave, cut) => {
       flight.leave = leave;
       flight.cut = cut;
@@ -275,8 +280,19 @@ export class ResponsesSession implements SocketSession {
     }
   }
 
+  /** The conversation up to a response; null: there is none. */
+  #earlier(id: string): Conversation | null {
+    const known = this.#deps.memory.get(id);
+    return known ?? (this.#deps.keepsResponses ? { base: id, items: '' } : null);
+  }
+
   /** Sends the events of a response as frames, no faster than the client reads. */
-  async #forward(lane: Lane, flight: Flight, stream: ReadableStream<Uint8Array>, conversation: string): Promise<void> {
+  async #forward(
+    lane: Lane,
+    flight: Flight,
+    stream: ReadableStream<Uint8Array>,
+    conversation: Conversation,
+  ): Promise<void> {
     const reader = stream.getReader();
     let isWaiting = false;
     // The gateway gives up on a client that does not read: nothing can be said to it any more.
@@ -304,7 +320,7 @@ export class ResponsesSession implements SocketSession {
   }
 
   /** Sends an event as a frame, and learns from it. @returns  as `send` of the peer */
-  #pass(lane: Lane, flight: Flight, json: string, type: string, conversation: string): void | Promise<void> {
+  #pass(lane: Lane, flight: Flight, json: string, type: string, conversation: Conversation): void | Promise<void> {
     const isEnd = ends.has(type);
     if (!isEnd && !responseEvents.has(type) && flight.shift === 0) {
       flight.lastEvent = json;
@@ -327,7 +343,7 @@ export class ResponsesSession implements SocketSession {
   }
 
   /** Keeps a response that the next turn may go on from, and takes up what the client has sent meanwhile. */
-  #keep(lane: Lane, flight: Flight, { id, output }: Loose, conversation: string): void {
+  #keep(lane: Lane, flight: Flight, { id, output, store }: Loose, conversation: Conversation): void {
     if (this.#isClosed || typeof id !== 'string') return;
     const { memory } = this.#deps;
     const items = Array.isArray(output) ? output : [];
@@ -336,7 +352,10 @@ export class ResponsesSession implements SocketSession {
       this.#giveBack(lane, flight, lane.latest);
     }
     lane.latest = id;
-    memory.set(id, joined(conversation, itemsText(items)));
+    // What is stored is read there, so that it counts no more once it was deleted. Of a conversation, the connection
+    // knows the latest turn alone.
+    if (store === true) memory.set(id, { base: id, items: '' });
+    else if (!ofConversation(flight.turn.body)) memory.set(id, joined(conversation, itemsText(items)));
     const steers = flight.steers.splice(0);
     if (steers.length === 0) return;
     const required = requiredInput(items);

@@ -32,10 +32,14 @@ export type SocketUpgrade =
 export interface SocketsDeps {
   /** Authenticates a handshake; see `Edge`. */
   admit: Admit;
-  handle: (request: Request, context: HandleContext) => Promise<Response>;
+  handle: (connection: number, request: Request, context: HandleContext) => Promise<Response>;
+  /** Learns that a connection has ended. */
+  ended: (connection: number) => void;
   brand: string;
   /** false: what the specification demands, and is not known, is left out instead of null. */
   isWhole: boolean;
+  /** true: responses are kept in the store where a workspace wants it. */
+  keepsResponses: boolean;
   settings: WebSocketSettings;
   limits: BodyLimits;
   clock: Clock;
@@ -98,7 +102,7 @@ export function createSockets(deps: SocketsDeps): Sockets {
         const session = new ResponsesSession(
           {
             handle: (path, body, onLeave) =>
-              deps.handle(requestFor(path), {
+              deps.handle(connection, requestFor(path), {
                 basePath: context.basePath,
                 caller: context.caller,
                 body,
@@ -106,11 +110,13 @@ export function createSockets(deps: SocketsDeps): Sockets {
               }),
             prepared,
             memory: openMemory(workspaceId, connection),
+            keepsResponses: deps.keepsResponses,
             settings,
             limits,
             clock,
             ids,
             ended() {
+              deps.ended(connection);
               sessions.delete(connection);
               const left = (byWorkspace.get(workspaceId) ?? 1) - 1;
               if (left === 0) byWorkspace.delete(workspaceId);

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 import type { Loose } from '../../base/values.ts';
+import { ofConversation } from './client-frames.ts';
 import type { Flight, Steer } from './lane.ts';
 
 /** The most input that waits for the end of one response. */
@@ -39,6 +40,11 @@ export function steerRefusal(flight: Flight | null, isKept: boolean, hasRoom: bo
     return ['response_already_completed', 'The response is complete; send the input with response.create'];
   if (flight === null) return ['response_not_found', 'No such response is being made on this connection'];
   if (flight.hasEnded) return ['response_not_active', 'The response has ended'];
+  if (ofConversation(flight.turn.body))
+    return [
+      'steering_not_supported',
+      'The response is of a conversation; send the input with response.create after it',
+    ];
   if (!hasRoom) return ['too_many_pending_steers', 'Too much waits on this connection; wait for a response'];
   if (flight.steers.length < maxSteers) return null;
   return ['too_many_pending_steers', `At most ${maxSteers} inputs wait for the end of one response`];

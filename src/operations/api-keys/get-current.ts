@@ -61,7 +61,8 @@ export function getCurrentKey({
         caller.apiKeyHash === null ? ofWorkspace(caller) : ofKey(caller, caller.apiKeyHash),
         limiter.read(caller.workspaceId, limitedAccounts(pipeline.rates, caller)),
       ]);
-      return jsonReply({ data: show(shown, spent, rateLimits) });
+      const managesAll = caller.managesAll && caller.permissions.includes('management');
+      return jsonReply({ data: show(shown, managesAll, spent, rateLimits) });
     },
   };
 
@@ -127,6 +128,7 @@ function describe(
 
 function show(
   key: Described,
+  managesAll: boolean,
   spent: ReturnType<typeof showLimitAndUsage>,
   rateLimits: RateLimitState[],
 ): CurrentApiKey {
@@ -136,6 +138,7 @@ function show(
     label: key.label,
     workspace_id: key.workspaceId,
     permissions: key.permissions,
+    manages_all: managesAll,
     ...spent,
     allowed_models: key.allowedModels && [...key.allowedModels],
     tags: [...key.tags],

@@ -17,7 +17,7 @@ const sessionHeader = 'x-session-id';
 /** The parts of an operation's input that a call takes, beside the request. */
 type CallInput<Body = unknown> = Pick<
   OperationInput<Body>,
-  'body' | 'isLong' | 'caller' | 'headers' | 'signal' | 'time' | 'receivedAtMs' | 'authenticatedAtMs'
+  'body' | 'isLong' | 'caller' | 'headers' | 'signal' | 'time' | 'receivedAtMs' | 'authenticatedAtMs' | 'connection'
 >;
 
 /** Finds faults that the schema of a chat request does not: the caller gets status 400. */
@@ -43,17 +43,23 @@ export function completionCalls(
   ids: Ids,
   brand: string,
   operation: string,
-): (input: CallInput, ask: Ask, encoder: ResponseEncoder) => Call {
+  /** A further header that may name the conversation; one that is too long names none. */
+  ownSessionHeader: string | null = null,
+): (input: CallInput, ask: Ask, encoder: ResponseEncoder, asked?: Call['asked']) => Call {
+  const ownSession = (headers: Headers): string | null => {
+    const named = ownSessionHeader === null ? null : headers.get(ownSessionHeader);
+    return named !== null && named.length <= maxSessionIdChars ? named : null;
+  };
   const metadataHeaders = [
     ...new Set([`x-${brand}-metadata`, 'x-service-metadata', 'x-service-experimental-metadata']),
   ];
-  return (input, ask, encoder) => {
+  return (input, ask, encoder, asked) => {
     const { headers, receivedAtMs } = input;
     const wantsMetadata = isFirstEnabled(metadataHeaders, headers);
     // An empty one names no conversation.
-    const sessionId = ask.request.session_id || headers.get(sessionHeader) || null;
+    const sessionId = ask.request.session_id || headers.get(sessionHeader) || ownSession(headers) || null;
     const id = generationId(ids, receivedAtMs);
-    return new CompletionCall(id, operation, input, ask, wantsMetadata, sessionId, encoder);
+    return new CompletionCall(id, operation, input, ask, wantsMetadata, sessionId, encoder, asked);
   };
 }
 
@@ -96,6 +102,8 @@ class CompletionCall implements Call {
   readonly wantsMetadata: boolean;
   readonly sessionId: string | null;
   readonly encoder: ResponseEncoder;
+  readonly asked: Call['asked'];
+  readonly connection: number | null;
   readonly #headers: Headers;
 
   constructor(
@@ -106,6 +114,7 @@ class CompletionCall implements Call {
     wantsMetadata: boolean,
     sessionId: string | null,
     encoder: ResponseEncoder,
+    asked: Call['asked'],
   ) {
     this.id = id;
     this.operation = operation;
@@ -120,6 +129,8 @@ class CompletionCall implements Call {
     this.wantsMetadata = wantsMetadata;
     this.sessionId = sessionId;
     this.encoder = encoder;
+    this.asked = asked;
+    this.connection = input.connection ?? null;
     this.#headers = input.headers;
   }
 

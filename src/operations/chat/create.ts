@@ -31,6 +31,7 @@ export function createChatCompletion({
     method: 'POST',
     path: '/chat/completions',
     permissions: ['inference'],
+    wire: 'chat',
     body: () => check()(),
     result: chatResultSchema,
     issues: chatIssues,

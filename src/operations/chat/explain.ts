@@ -10,9 +10,10 @@ import type { OperationReply } from '../../call/reply.ts';
 import { admitWithoutTokens } from '../../pipeline/call/admission.ts';
 import type { PipelineDeps } from '../../pipeline/deps.ts';
 import { type Explained, type ExplainedGeneration, type ExplainedTarget, explain } from '../../pipeline/explain.ts';
-import { namedSlugs, strategyOf } from '../../routing/expand.ts';
+import { strategyOf } from '../../routing/expand.ts';
 import { keyRefOf } from '../../routing/key-ring.ts';
 import { defaultedFields } from '../../routing/model-defaults.ts';
+import { namedSlugs } from '../../routing/slugs.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import { type Explanation, explanationSchema } from '../../schema/chat/explanation.ts';
 import { checkWithPlugins } from '../../schema/chat/plugin-check.ts';
@@ -58,20 +59,29 @@ export function explainChatCompletion({
 /**
  * Explains how a call would be routed and paid for at this moment, whatever wire format it came in. It is as much work
  * as the call, so it counts as a request for the rate limits. It takes none of their tokens.
+ * @param explaining  explains the call; default: as a chat request
  * @throws GatewayError rate_limited (429); else as `explain`
  */
-export async function explainCall(deps: PipelineDeps, call: Call): Promise<OperationReply> {
+export async function explainCall(
+  deps: PipelineDeps,
+  call: Call,
+  explaining: (deps: PipelineDeps, call: Call) => Promise<Explained> = explain,
+): Promise<OperationReply> {
   const admission = await admitWithoutTokens(deps.rates, call);
   try {
-    const reply = await explained(deps, call);
+    const reply = await explained(deps, call, explaining);
     return admission === null ? reply : { ...reply, headers: { ...reply.headers, ...admission.headers } };
   } finally {
     admission?.end(0);
   }
 }
 
-async function explained(deps: PipelineDeps, call: Call): Promise<OperationReply> {
-  const found = await explain(deps, call);
+async function explained(
+  deps: PipelineDeps,
+  call: Call,
+  explaining: (deps: PipelineDeps, call: Call) => Promise<Explained>,
+): Promise<OperationReply> {
+  const found = await explaining(deps, call);
   const data = show(deps, found);
   const { strategy } = found;
   return jsonReply({

@@ -1,4 +1,5 @@
 import type { Model } from '../../call/model.ts';
+import { tasksOfModel } from '../../call/task.ts';
 import type { ShownArchitecture } from '../../schema/models/model.ts';
 
 /** Families of models that share a tokenizer, as far as a slug shows; the first match counts. */
@@ -33,8 +34,12 @@ export function inputModalities({ inputModalities: known = text }: Model): reado
   return known;
 }
 
-export function outputModalities({ outputModalities: known = text }: Model): readonly string[] {
-  return known;
+export function outputModalities(model: Model): readonly string[] {
+  if (model.outputModalities !== undefined) return model.outputModalities;
+  const tasks = tasksOfModel(model);
+  // Without a word for its output, a model is listed by the name of its task.
+  if (tasks === null || tasks.includes('chat')) return text;
+  return tasks.map((task) => (task === 'images' ? 'image' : task));
 }
 
 export function showArchitecture(model: Model): ShownArchitecture {

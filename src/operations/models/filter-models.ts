@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../call/model.ts';
+import { tasksOfModel } from '../../call/task.ts';
 import { authorOf } from '../../routing/family.ts';
 import { keepsNothing } from '../../routing/filter.ts';
 import type { ModelsQuery } from '../../schema/models/model.ts';
@@ -34,7 +35,9 @@ function filtersOf(query: ModelsFilters, provider: ListingDeps['provider']): Fil
     query.output_modalities,
     (wanted) =>
       ({ model }) =>
-        outputModalities(model).some((kind) => wanted.includes(kind)),
+        outputModalities(model).some((kind) => wanted.includes(kind)) ||
+        // A model that writes may serve a task beside.
+        tasksOfModel(model)?.some((task) => task !== 'chat' && wanted.includes(task)) === true,
   );
   add(
     query.input_modalities,

@@ -1,3 +1,4 @@
+import { refusal } from '../../base/refusal.ts';
 import { endpointKey } from '../../call/facts.ts';
 import { averagePrice } from '../../routing/rank.ts';
 import {
@@ -11,9 +12,20 @@ import {
 import { partOf } from '../../schema/page.ts';
 import { type ApiOperation, jsonReply } from '../operation.ts';
 import { filterModels } from './filter-models.ts';
+import { listGeminiModels } from './gemini-models.ts';
+import { listMessagesModels } from './messages-models.ts';
 import { contextOf, showModel } from './model-response.ts';
 import { cheapest } from './pricing.ts';
 import { type ListingDeps, type ReachedModel, reachedModels } from './reach.ts';
+
+/** The parameters by which each wire format asks for a page. Others would have no effect, so they are refused. */
+const pageFields = {
+  chat: ['offset', 'limit'],
+  messages: ['limit', 'after_id', 'before_id'],
+  gemini: ['pageSize', 'pageToken'],
+} as const;
+const allPageFields = [...new Set(Object.values(pageFields).flat())];
+const speakers = { chat: 'OpenAI’s interface', messages: 'Messages', gemini: 'Gemini' };
 
 /** Lists the models that the caller could use. Default: only models that produce text. */
 export function listModels(
@@ -25,16 +37,33 @@ export function listModels(
     method: 'GET',
     path: '/models',
     permissions: ['inference', 'management'],
+    wire: 'asked',
     body: null,
     query: modelsQuery,
     result: modelListSchema,
-    async run({ query, caller, basePath }) {
+    async run({ query, caller, basePath, wire }) {
       const found = filterModels(await reachedModels(deps, caller), query, deps.provider);
       const sorted = query.sort === undefined ? found : sortModels(found, query.sort, deps);
+      const format = wire === 'messages' || wire === 'gemini' ? wire : 'chat';
+      refuseOtherPages(query, format);
+      if (format === 'messages') return jsonReply(listMessagesModels(sorted, query, basePath));
+      if (format === 'gemini') return jsonReply(listGeminiModels(sorted, query, basePath));
       const data = partOf(sorted, query).map((one) => showModel(one, basePath));
       return jsonReply({ object: 'list', data });
     },
   };
+}
+
+/** @throws GatewayError invalid_request (400) for a page as another wire format asks for it */
+function refuseOtherPages(query: ModelsQuery, format: keyof typeof pageFields): void {
+  const own: readonly string[] = pageFields[format];
+  const others = allPageFields.filter((name) => !own.includes(name) && query[name] !== undefined && query[name] !== 0);
+  if (others.length === 0) return;
+  const message = `clients that speak ${speakers[format]} ask for pages by ${own.join(', ')}`;
+  throw refusal(
+    'invalid_request',
+    others.map((path) => ({ path, message })),
+  );
 }
 
 /** The sort value of a model, lowest first; null: unknown, which comes last. */

@@ -5,6 +5,18 @@ import { showArchitecture } from './architecture.ts';
 import { cheapest, showPricing } from './pricing.ts';
 import type { ReachedModel } from './reach.ts';
 
+/** Shows models under each of their names: the slug, then the aliases. @param show  makes the form of a wire */
+export function withAliases<Shown>(
+  reached: readonly ReachedModel[],
+  basePath: string,
+  show: (model: ShownModel, id: string) => Shown,
+): Shown[] {
+  return reached.flatMap((one) => {
+    const shown = showModel(one, basePath);
+    return [shown.id, ...(one.model.aliases ?? [])].map((id) => show(shown, id));
+  });
+}
+
 /** @param basePath  the path of the mount, such as `/v1` */
 export function showModel({ model, endpoints }: ReachedModel, basePath: string): ShownModel {
   const { contextLength, maxCompletionTokens, pricing } = cheapest(endpoints);

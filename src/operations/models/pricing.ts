@@ -1,4 +1,4 @@
-import type { Endpoint, Pricing } from '../../call/model.ts';
+import type { Endpoint, PriceUnit, Pricing } from '../../call/model.ts';
 import { averagePrice } from '../../routing/rank.ts';
 import type { ShownPricing } from '../../schema/models/endpoint.ts';
 
@@ -18,8 +18,26 @@ export function showPricing(pricing: Pricing | null): ShownPricing {
     const price = pricing[of];
     if (price !== undefined) shown[field] = usdText(price);
   }
+  for (const [field, unit] of unitPrices) {
+    const price = pricing.unitsPicoUsd?.[unit];
+    if (price !== undefined) shown[field] = usdText(price);
+  }
+  const { imageVariants = [] } = pricing;
+  // Of images by size and quality, the dearest.
+  if (imageVariants.length > 0)
+    shown.output_image = usdText(
+      Math.max(pricing.unitsPicoUsd?.image ?? 0, ...imageVariants.map(({ picoUsd }) => picoUsd)),
+    );
   return shown;
 }
+
+const unitPrices = [
+  ['search_unit', 'search_unit'],
+  ['output_image', 'image'],
+  ['output_megapixel', 'megapixel'],
+  ['character', 'character'],
+  ['second', 'second'],
+] as const satisfies readonly (readonly [keyof ShownPricing, PriceUnit])[];
 
 const furtherPrices = [
   ['image_token', 'imageTokenPicoUsd'],

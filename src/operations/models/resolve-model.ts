@@ -1,10 +1,11 @@
 import { GatewayError, isGatewayError } from '../../base/errors.ts';
+import { askOf } from '../../call/ask.ts';
 import type { Caller } from '../../call/call.ts';
 import type { Facts } from '../../call/facts.ts';
 import type { Endpoint, Model } from '../../call/model.ts';
 import type { CatalogView } from '../../catalog/catalog.ts';
 import { expandModels, slugsToKnow } from '../../routing/expand.ts';
-import { needsOf } from '../../routing/needs.ts';
+import { routedChat } from '../../routing/routed.ts';
 import type { PluginVariants } from '../../routing/variant.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { ShownModel } from '../../schema/models/model.ts';
@@ -76,9 +77,9 @@ function chosenModel(slug: string, view: CatalogView, deps: ListingDeps, facts: 
   const { brand, pluginVariants, isConfigured } = deps;
   try {
     const request = anyRequest(pluginVariants);
-    const needs = needsOf(request);
     // What a router chooses is not used.
-    const anyway = { request, searchesNatively: false, needs, isSandbox: () => false, hasOnlySandboxes: false };
+    const routed = { ...routedChat(askOf(request), facts, slug), slugs: [slug] };
+    const anyway = { routed, isSandbox: () => false, hasOnlySandboxes: false };
     const { chosen, router } = expandModels([slug], { ...anyway, view, facts, brand, pluginVariants, isConfigured });
     return router === null ? chosen[0] : undefined;
   } catch (error) {

@@ -1,4 +1,6 @@
 import * as z from 'zod';
+import { GatewayError } from '../../base/errors.ts';
+import type { Caller } from '../../call/call.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import { placeText } from '../../schema/instant.ts';
 import {
@@ -16,8 +18,8 @@ import type { RecordFilter } from '../../telemetry/records/reader.ts';
 import type { Records } from '../../telemetry/records/records.ts';
 import { type ApiOperation, jsonReply } from '../operation.ts';
 import type { GenerationDeps } from './get-generation.ts';
-import { keptRecords, type ShownDeps, shown } from './reach.ts';
-import { fitsCell } from './sum-activity.ts';
+import { keptRecords, mayReadRecord, type ShownDeps, shown } from './reach.ts';
+import { fitsCell, neededFor } from './sum-activity.ts';
 
 /** A page of records, newest first. */
 export interface GenerationList {
@@ -34,7 +36,10 @@ export interface GenerationList {
   resume_to: string | null;
 }
 
-/** Lists the records of one workspace, newest first. Default: the caller's workspace. */
+/**
+ * Lists the records of one workspace, newest first. Default: the caller's workspace. A caller that may not manage sees its
+ * own requests alone.
+ */
 export function listGenerations({
   records,
   workspaces,
@@ -51,7 +56,7 @@ export function listGenerations({
     api: 'generations.list',
     method: 'GET',
     path: '/generations',
-    permissions: ['management'],
+    permissions: ['inference', 'management'],
     body: null,
     query: listGenerationsQuery,
     result: () =>
@@ -64,13 +69,34 @@ export function listGenerations({
       const filter: RecordFilter = { ...given, ...(typeof to === 'object' ? { to: to.atMs + 1, behind: to } : { to }) };
       const kept = keptRecords(records);
       const workspaceId = await reachableWorkspace(workspaces, caller, workspace_id);
-      const page = await kept.list(workspaceId, filter, { offset, limit });
+      const own = ownFilter(caller, filter);
+      const page = await kept.list(workspaceId, own, { offset, limit });
       return jsonReply({
-        data: page.records.map((record) => shown(record, presentation)),
-        total_count: page.total ?? (await totalOf(kept, workspaceId, filter)),
+        data: page.records
+          .filter((record) => mayReadRecord(caller, record))
+          .map((record) => shown(record, presentation)),
+        total_count: page.total ?? (await totalOf(kept, workspaceId, own)),
         resume_to: page.resumeBehind === null ? null : placeText(page.resumeBehind),
       });
     },
+  };
+}
+
+/**
+ * The filter of a caller: one that may not manage gets the requests of its own key or user.
+ * @throws GatewayError permission_denied (403) where the caller has neither, or asks for those of somebody else
+ */
+function ownFilter({ permissions, apiKeyHash, userId }: Caller, filter: RecordFilter): RecordFilter {
+  if (permissions.includes('management')) return filter;
+  const isOfOthers =
+    (apiKeyHash !== null && (filter.api_key_hash ?? apiKeyHash) !== apiKeyHash) ||
+    (userId !== null && (filter.user ?? userId) !== userId);
+  if ((apiKeyHash === null && userId === null) || isOfOthers)
+    throw new GatewayError('permission_denied', 'Requests of others need the permission management');
+  return {
+    ...filter,
+    ...(apiKeyHash === null ? {} : { api_key_hash: apiKeyHash }),
+    ...(userId === null ? {} : { user: userId }),
   };
 }
 
@@ -83,8 +109,13 @@ async function totalOf(kept: Records, workspaceId: WorkspaceId, filter: RecordFi
   const oldestMs = await kept.oldestMs(workspaceId);
   if (oldestMs === null) return 0;
   const fromMs = Math.max(filter.from ?? 0, oldestMs);
-  const cells = await kept.sums.between(workspaceId, fromMs, filter.to ?? Number.POSITIVE_INFINITY);
-  const counted = cells.filter((cell) => fitsCell(cell, filter));
+  const rows = await kept.sums.between(workspaceId, {
+    grain: 'minute',
+    fromMs,
+    toMs: filter.to ?? Number.POSITIVE_INFINITY,
+    ...neededFor(filter, []),
+  });
+  const counted = rows.flatMap(({ cells }) => cells.filter((cell) => fitsCell(cell, filter)));
   return counted.reduce((total, cell) => total + requestsOf(cell, filter.outcome), 0);
 }
 

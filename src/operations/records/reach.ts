@@ -3,6 +3,7 @@ import type { Caller } from '../../call/call.ts';
 import type { Generation } from '../../schema/records/generation.ts';
 import type { Records } from '../../telemetry/records/records.ts';
 import type { Presentation } from '../compat.ts';
+import { mayRead } from './may-read.ts';
 
 export interface ShownDeps {
   presentation: Pick<Presentation, 'usd'>;
@@ -28,11 +29,14 @@ export async function reachGeneration(records: Records, caller: Caller, id: stri
   const isOperator = caller.managesAll && caller.permissions.includes('management');
   const workspaceId = isOperator ? ((await records.ownerOf(id)) ?? caller.workspaceId) : caller.workspaceId;
   const found = await records.find(workspaceId, id);
-  if (found !== null && mayRead(caller, found)) return found;
+  if (found !== null && mayReadRecord(caller, found)) return found;
   throw new GatewayError('not_found', 'There is no record of a request with this id');
 }
 
-function mayRead(caller: Caller, { api_key_hash, external_user, user_id = external_user }: Generation): boolean {
-  if (caller.permissions.includes('management')) return true;
-  return api_key_hash === caller.apiKeyHash && user_id === caller.userId;
+/** Tells whether a caller may read a record of its workspace. */
+export function mayReadRecord(
+  caller: Caller,
+  { api_key_hash, external_user, user_id = external_user }: Generation,
+): boolean {
+  return mayRead(caller, { api_key_hash, user_id });
 }

@@ -2,8 +2,9 @@ import { isoTime } from '../../base/clock.ts';
 import { nanoToUsd } from '../../base/money.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { Activity, ActivityGroup, ActivitySort } from '../../schema/records/activity.ts';
-import { addCell, type Cell, emptyCell } from '../../telemetry/records/cell.ts';
-import type { SumRow } from '../../telemetry/records/sums.ts';
+import { addCell, type Cell, emptySum, type Sum } from '../../telemetry/records/cell.ts';
+import type { SumRow, WantedSums } from '../../telemetry/records/sums.ts';
+import { percentilesOf } from '../../telemetry/records/time-classes.ts';
 import type { Presentation } from '../compat.ts';
 
 /** Selects sums; absent fields select all. `user` and `tag` select among the rows of users. */
@@ -13,26 +14,49 @@ export interface CellFilter {
   provider?: string | undefined;
   user?: string | undefined;
   tag?: string | undefined;
+  /** true: only requests of which the host app itself has named the user. */
+  isOfHost?: true | undefined;
 }
 
-export function fitsCell(cell: Cell, { api_key_hash, model, provider, user, tag }: CellFilter): boolean {
+export function fitsCell(cell: Cell, { api_key_hash, model, provider, user, tag, isOfHost }: CellFilter): boolean {
   return (
+    (isOfHost === undefined || cell.isOfHost) &&
     (api_key_hash === undefined || cell.apiKeyHash === api_key_hash) &&
     (model === undefined || cell.model === model) &&
     (provider === undefined || cell.provider === provider) &&
     (user === undefined || cell.user === user) &&
-    (tag === undefined || cell.tags?.includes(tag) === true)
+    (tag === undefined || cell.tags.includes(tag))
   );
 }
 
-/** true: the sums need the rows that tell users and tags apart. */
-export function isOfUsers({ user, tag }: CellFilter, groups: readonly ActivityGroup[]): boolean {
-  return user !== undefined || tag !== undefined || groups.includes('user') || groups.includes('tag');
+/** The names of cells by the groups of which they are. */
+const names = { user: 'user', tag: 'tags', model: 'model', provider: 'provider', key: 'apiKeyHash' } as const;
+const namedGroups = Object.keys(names) as (keyof typeof names)[];
+
+/** The names that sums must tell apart for a filter and for groups, and the values of the filter. */
+export function neededFor(
+  { api_key_hash, model, provider, user, tag }: CellFilter,
+  groups: readonly ActivityGroup[],
+): Pick<WantedSums, 'names' | 'only'> {
+  const given = { user, tag, model, provider, key: api_key_hash };
+  const needed = namedGroups.filter((group) => given[group] !== undefined || groups.includes(group));
+  // Cells are found by a name that is one text.
+  const found = namedGroups.find((group) => group !== 'tag' && given[group] !== undefined);
+  return {
+    names: new Set(needed.map((group) => names[group])),
+    only: found && { name: names[found], values: new Set([given[found] as string]) },
+  };
+}
+
+/** A row of sums, and the workspace of which it is. */
+export interface WorkspaceSumRow extends SumRow {
+  workspaceId: WorkspaceId;
 }
 
 /** The names of a group of sums; null: not told apart, or none. */
 interface Group {
   date: string | null;
+  time: string | null;
   workspaceId: string | null;
   model: string | null;
   provider: string | null;
@@ -41,34 +65,50 @@ interface Group {
   tag: string | null;
 }
 
-/**
- * Sums over all rows by the groups.
- * @param sort  the highest first; undefined: in order of day, workspace, model, provider, key, user and tag
- */
+/** A question to sums. */
+export interface AskedSums {
+  filter: CellFilter;
+  groups: readonly ActivityGroup[];
+  /** The highest first; undefined: in order of day, workspace, model, provider, key, user and tag. */
+  sort: ActivitySort | undefined;
+  /** The groups beside time that are wanted; see `highestOf`. null: all. */
+  highest: Highest | null;
+}
+
+/** Groups by a text of their names, and a cell of each. */
+export type Highest = ReadonlyMap<string, Cell>;
+
+/** Sums over all rows by the groups. */
 export function sumActivity(
-  rows: readonly (SumRow & { workspaceId: WorkspaceId })[],
-  filter: CellFilter,
-  groups: readonly ActivityGroup[],
+  rows: readonly WorkspaceSumRow[],
+  { filter, groups, sort, highest }: AskedSums,
   { activityName, usd }: Pick<Presentation, 'activityName' | 'usd'>,
-  sort?: ActivitySort,
 ): Activity[] {
   const by = new Set(groups);
-  const sums = new Map<string, { group: Group; cell: Cell }>();
+  const sums = new Map<string, { group: Group; sum: Sum }>();
   for (const row of rows) {
+    const ofRow = rowGroupOf(row, by);
+    const prefix = `${ofRow.time ?? ofRow.date} `;
     for (const cell of row.cells) {
       if (!fitsCell(cell, filter)) continue;
-      for (const group of groupsOf(row, cell, by, filter.tag)) {
-        const key = JSON.stringify(Object.values(group));
-        let sum = sums.get(key);
-        if (!sum) {
-          sum = { group, cell: emptyCell(group) };
-          sums.set(key, sum);
+      for (const tag of tagsOf(cell, by, filter.tag)) {
+        const name = nameOf(row.workspaceId, cell, tag, by);
+        if (highest !== null && !highest.has(name)) continue;
+        const key = prefix + name;
+        let found = sums.get(key);
+        if (!found) {
+          found = { group: groupOf(ofRow, cell, tag, by), sum: emptySum({}) };
+          sums.set(key, found);
         }
-        addCell(sum.cell, cell);
+        addCell(found.sum, cell);
       }
     }
   }
-  const sorted = [...sums].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { group, cell }]) => activityOf(group, cell));
+  const running = new Map<string, number>();
+  const sorted = [...sums.values()]
+    .map(({ group, sum }) => ({ group, sum, text: JSON.stringify(Object.values(group)) }))
+    .sort((a, b) => (a.text < b.text ? -1 : 1))
+    .map(({ group, sum }) => ({ ...activityOf(group, sum), ...runningCost(running, group, sum) }));
   if (sort !== undefined) sorted.sort((a, b) => (b[sort] ?? -1) - (a[sort] ?? -1));
   return sorted.map((sum) => ({
     ...sum,
@@ -80,31 +120,120 @@ export function sumActivity(
   }));
 }
 
-/** The groups of a cell: one for each of its tags, where sums are told apart by tags. */
-function groupsOf(
-  { startMs, workspaceId }: SumRow & { workspaceId: WorkspaceId },
-  cell: Cell,
+const numberOf = {
+  usage: 'costNanoUsd',
+  requests: 'requests',
+  prompt_tokens: 'promptTokens',
+  completion_tokens: 'completionTokens',
+  failed: 'failed',
+} as const satisfies Record<ActivitySort, keyof Sum>;
+
+/** Finds the groups beside time that are the highest over all rows. */
+export function highestOf(
+  rows: readonly WorkspaceSumRow[],
+  { filter, groups, sort = 'usage' }: Pick<AskedSums, 'filter' | 'groups' | 'sort'>,
+  top: number,
+): Highest {
+  const by = new Set(groups);
+  const number = numberOf[sort];
+  const sums = new Map<string, { total: number; cell: Cell }>();
+  for (const { cells, workspaceId } of rows)
+    for (const cell of cells) {
+      if (!fitsCell(cell, filter)) continue;
+      for (const tag of tagsOf(cell, by, filter.tag)) {
+        const name = nameOf(workspaceId, cell, tag, by);
+        const sum = sums.get(name);
+        if (sum) sum.total += cell[number];
+        else sums.set(name, { total: cell[number], cell });
+      }
+    }
+  const sorted = [...sums].sort(([a, one], [b, other]) => other.total - one.total || (a < b ? -1 : 1));
+  return new Map(sorted.slice(0, top).map(([name, { cell }]) => [name, cell]));
+}
+
+/** The values by which the cells of the highest groups are found; undefined: they have no name that is one text. */
+export function onlyOf(groups: readonly ActivityGroup[], highest: Highest): WantedSums['only'] {
+  const group = namedGroups.find((one) => one !== 'tag' && groups.includes(one));
+  if (group === undefined || group === 'tag') return undefined;
+  const name = names[group];
+  return { name, values: new Set([...highest.values()].map((cell) => cell[name])) };
+}
+
+/** A text for the names of a group beside its time, for maps. */
+function nameOf(workspaceId: WorkspaceId, cell: Cell, tag: string | null, by: ReadonlySet<ActivityGroup>): string {
+  let text = by.has('workspace') ? `${workspaceId}\n` : '';
+  if (by.has('model')) text += textOf(cell.model);
+  if (by.has('provider')) text += textOf(cell.provider);
+  if (by.has('key')) text += textOf(cell.apiKeyHash);
+  if (by.has('user')) text += textOf(cell.user);
+  return by.has('tag') ? text + textOf(tag) : text;
+}
+
+/** A name in the form that JSON has: a name cannot end another one. */
+function textOf(name: string | null): string {
+  return `${JSON.stringify(name)}\n`;
+}
+
+/** Adds a cost to those of earlier times of the same group. Groups come in order of time. */
+function runningCost(
+  running: Map<string, number>,
+  { date: _, time, ...others }: Group,
+  { costNanoUsd }: Sum,
+): Pick<Activity, 'running_cost_nano_usd'> {
+  if (time === null) return { running_cost_nano_usd: null };
+  const key = JSON.stringify(Object.values(others));
+  const sum = (running.get(key) ?? 0) + costNanoUsd;
+  running.set(key, sum);
+  return { running_cost_nano_usd: sum };
+}
+
+/** The tags under which a cell counts: each of its own, where sums are told apart by tags. */
+function tagsOf(cell: Cell, by: ReadonlySet<ActivityGroup>, tag: string | undefined): readonly (string | null)[] {
+  if (!by.has('tag') || cell.tags.length === 0) return noTag;
+  return tag === undefined ? [...new Set(cell.tags)] : [tag];
+}
+
+const noTag = [null];
+
+/** The names that all cells of a row have. */
+function rowGroupOf(
+  { startMs, workspaceId }: WorkspaceSumRow,
   by: ReadonlySet<ActivityGroup>,
-  tag: string | undefined,
-): Group[] {
-  const group: Group = {
-    date: by.has('day') ? isoTime(startMs).slice(0, 10) : null,
+): Pick<Group, 'date' | 'time' | 'workspaceId'> {
+  const time = by.has('time') || by.has('day') ? isoTime(startMs) : '';
+  return {
+    date: by.has('day') ? time.slice(0, 10) : null,
+    time: by.has('time') ? time : null,
     workspaceId: by.has('workspace') ? workspaceId : null,
+  };
+}
+
+function groupOf(
+  { date, time, workspaceId }: Pick<Group, 'date' | 'time' | 'workspaceId'>,
+  cell: Cell,
+  tag: string | null,
+  by: ReadonlySet<ActivityGroup>,
+): Group {
+  return {
+    date,
+    time,
+    workspaceId,
     model: by.has('model') ? cell.model : null,
     provider: by.has('provider') ? cell.provider : null,
     apiKeyHash: by.has('key') ? cell.apiKeyHash : null,
-    user: by.has('user') ? (cell.user ?? null) : null,
-    tag: null,
+    user: by.has('user') ? cell.user : null,
+    tag,
   };
-  const { tags = [] } = cell;
-  if (!by.has('tag') || tags.length === 0) return [group];
-  return (tag === undefined ? [...new Set(tags)] : [tag]).map((one) => ({ ...group, tag: one }));
 }
 
-function activityOf({ date, workspaceId, model, provider, apiKeyHash, user, tag }: Group, cell: Cell): Activity {
+function activityOf(
+  { date, time, workspaceId, model, provider, apiKeyHash, user, tag }: Group,
+  cell: Sum,
+): Omit<Activity, 'running_cost_nano_usd'> {
   const isUnpriced = cell.unpriced > 0 && cell.unpriced === cell.requests && cell.costNanoUsd === 0;
   return {
     date,
+    time,
     model,
     model_permaslug: model,
     endpoint_id: model === null || provider === null ? null : `${model}@${provider}`,
@@ -115,6 +244,7 @@ function activityOf({ date, workspaceId, model, provider, apiKeyHash, user, tag 
     prompt_tokens: cell.promptTokens,
     completion_tokens: cell.completionTokens,
     reasoning_tokens: cell.reasoningTokens,
+    cached_tokens: cell.cachedTokens,
     api_key_hash: apiKeyHash,
     workspace_id: workspaceId,
     user,
@@ -125,5 +255,8 @@ function activityOf({ date, workspaceId, model, provider, apiKeyHash, user, tag 
     lost: cell.lost,
     cost_nano_usd: isUnpriced ? null : cell.costNanoUsd,
     unpriced: cell.unpriced,
+    errors: cell.errors,
+    first_token_ms: percentilesOf(cell.firstMs),
+    duration_ms: percentilesOf(cell.totalMs),
   };
 }

@@ -3,11 +3,18 @@ import { compactionEncoder } from '../../formats/responses/compaction-encoder.ts
 import { askToCompact } from '../../formats/responses/compaction-request.ts';
 import { serve } from '../../pipeline/serve.ts';
 import { compactionSchema } from '../../schema/responses/compaction.ts';
+import { conversationIdOf } from '../../schema/responses/conversations.ts';
 import type { ResponsesRequest } from '../../schema/responses/responses.ts';
 import { completionCalls } from '../chat/call-of.ts';
 import type { Operation } from '../operation.ts';
-import type { ResponsesDeps } from './call-of.ts';
 import { responsesChecks } from './check.ts';
+import type { ResponsesDeps } from './deps.ts';
+
+const notStored = { path: 'store', message: 'a compaction is not stored; leave store out, or send false' };
+const ofNoConversation = {
+  path: 'conversation',
+  message: 'a conversation is not compacted; send its items in input, and add what is made of them to a new one',
+};
 
 /**
  * Makes a conversation shorter. An upstream that can compact does it; any other model writes a summary. The call is
@@ -17,12 +24,18 @@ import { responsesChecks } from './check.ts';
 export function compactResponse(deps: ResponsesDeps): Operation<ResponsesRequest> {
   const { brand, clock } = deps;
   const callOf = completionCalls(deps.ids, brand, 'compactResponse');
+  const checks = responsesChecks(deps);
   return {
     name: 'compactResponse',
     method: 'POST',
     path: '/responses/compact',
     permissions: ['inference'],
-    ...responsesChecks(deps),
+    ...checks,
+    issues: (body, headers) => [
+      ...checks.issues(body, headers),
+      ...(body.store === true ? [notStored] : []),
+      ...(conversationIdOf(body) === null ? [] : [ofNoConversation]),
+    ],
     result: compactionSchema,
     recordsItself: true,
     generationId: (receivedAtMs) => generationId(deps.ids, receivedAtMs),

@@ -1,18 +1,22 @@
 import * as z from 'zod';
+import { chatEncoder } from '../../formats/chat/encoder.ts';
 import { askOfResponses } from '../../formats/responses/request/index.ts';
-import { offerServerTools, offersServerTools } from '../../pipeline/server-tools/offer.ts';
-import { estimatePrompt } from '../../pricing/estimate.ts';
 import type { ResponsesRequest } from '../../schema/responses/responses.ts';
 import { count } from '../../schema/scalars.ts';
-import { jsonReply, type Operation } from '../operation.ts';
-import type { ResponsesDeps } from './call-of.ts';
+import { completionCalls } from '../chat/call-of.ts';
+import { countedReply } from '../chat/counted.ts';
+import type { Operation } from '../operation.ts';
 import { responsesChecks } from './check.ts';
+import type { ResponsesDeps } from './deps.ts';
 
 /**
- * Estimates the tokens of a Responses request, without a call of a model: the provider's own count may differ.
+ * Counts the tokens of a Responses request, without a call of a model: its provider does where it can, else the gateway
+ * estimates, which a header says.
  * @see https://platform.openai.com/docs/api-reference/responses/input-tokens
  */
 export function countInputTokens(deps: ResponsesDeps): Operation<ResponsesRequest> {
+  const callOf = completionCalls(deps.ids, deps.brand, 'countInputTokens');
+  const encoder = chatEncoder(deps.brand);
   return {
     name: 'countInputTokens',
     method: 'POST',
@@ -26,10 +30,10 @@ export function countInputTokens(deps: ResponsesDeps): Operation<ResponsesReques
         /** Tokens of the input, the instructions and the tools. */
         input_tokens: count(),
       }),
-    async run({ body }) {
-      const { request: asked } = askOfResponses(body);
-      const request = offersServerTools(asked) ? offerServerTools(asked, deps.pipeline.serverTools).request : asked;
-      return jsonReply({ object: 'response.input_tokens', input_tokens: estimatePrompt(request) });
-    },
+    run: (input) =>
+      countedReply(deps.pipeline, callOf(input, askOfResponses(input.body), encoder), (tokens) => ({
+        object: 'response.input_tokens',
+        input_tokens: tokens,
+      })),
   };
 }

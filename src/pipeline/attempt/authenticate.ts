@@ -69,7 +69,7 @@ function checkSigned(signed: OutgoingRequest): void {
     typeof signed !== 'object' ||
     signed === null ||
     typeof signed.url !== 'string' ||
-    typeof signed.body !== 'string'
+    !(typeof signed.body === 'string' || signed.body instanceof Uint8Array)
   )
     throw new TypeError('auth returned no request');
   for (const [name, value] of Object.entries(signed.headers))

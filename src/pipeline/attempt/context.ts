@@ -1,11 +1,14 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Redactor } from '../../base/secrets.ts';
 import type { EncodedRequest } from '../../dialects/dialect.ts';
-import type { Credential, Provider } from '../../providers/provider.ts';
+import type { Credential, OutgoingRequest, Provider } from '../../providers/provider.ts';
 import type { UpstreamLimitSettings } from '../../schema/settings/settings.ts';
 import type { TimeoutSettings } from '../../schema/settings/timeouts.ts';
 import { redactorOf } from '../secrets/redaction.ts';
 import type { Watchdog } from './watchdog.ts';
+
+/** A request for a provider as it is sent: that of a dialect, or one with a body of bytes. */
+export type WireRequest = Omit<EncodedRequest, 'body'> & Pick<OutgoingRequest, 'body'>;
 
 /** The settings that are the same for every attempt. */
 export interface AttemptSettings {
@@ -23,14 +26,14 @@ export class AttemptContext {
   readonly credential: Credential;
   /** After the request is signed, the redactor also knows the secrets that signing has made. */
   redactor: Redactor;
-  readonly encoded: EncodedRequest;
+  readonly encoded: WireRequest;
   readonly watchdog: Watchdog;
 
   constructor(
     settings: AttemptSettings,
     provider: Provider,
     credential: Credential,
-    encoded: EncodedRequest,
+    encoded: WireRequest,
     watchdog: Watchdog,
   ) {
     this.settings = settings;

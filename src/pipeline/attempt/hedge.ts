@@ -77,7 +77,7 @@ interface Run {
 }
 
 function startRun(deps: ExecuteDeps, execution: Execution, walk: HedgedWalk, at: number): Run {
-  const { asked, time, signal, plan, attempts, follower } = execution;
+  const { asked, time, signal, plan, attempts, follower, connection } = execution;
   const target = plan.targets[at] as Target;
   const startedAtMs = time.now();
   const own = new StopSwitch();
@@ -96,7 +96,8 @@ function startRun(deps: ExecuteDeps, execution: Execution, walk: HedgedWalk, at:
   };
   const start = async () => {
     prepared = await walk.prepared(target);
-    return traced(deps, { ask: prepared.ask, asked, time, signal: own, follower }, prepared.target, log, watcher);
+    const input = { ask: prepared.ask, asked, time, signal: own, follower, connection };
+    return traced(deps, input, prepared.target, log, watcher);
   };
   const end = start().then(
     (attempted): HedgedEnd => {

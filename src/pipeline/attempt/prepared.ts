@@ -33,6 +33,8 @@ export interface Execution {
    * budget
    */
   prepare: ((target: Target) => Promise<Prepared | null>) | null;
+  /** The number of the client's WebSocket; null, or absent: it came by HTTP. */
+  connection?: Call['connection'];
   /** Follows the call; null: nobody does. */
   follower: SafeFollower | null;
   /** Receives the request that is sent upstream, before authentication. */

@@ -170,14 +170,37 @@ function decodeBody({ settings, provider, redactor, encoded }: AttemptContext, t
   return decoded;
 }
 
+/**
+ * Reads a JSON body of another task than chat.
+ * @param results  the results in it, each as large as a usual body
+ * @throws UpstreamError bad_response
+ */
+export async function readJson(context: AttemptContext, { body }: TransportResponse, results = 1): Promise<unknown> {
+  const { settings, redactor, watchdog } = context;
+  const { limits, timeouts } = settings;
+  watchdog.arm(timeouts.firstEventMs, firstOfResponse);
+  const mostBytes = Math.max(limits.bodyBytes, Math.min(limits.bodyBytes * results, limits.streamBytes));
+  const text =
+    textAtHand(body, mostBytes) ??
+    (await readText(body, mostBytes, () => {
+      watchdog.arm(timeouts.idleMs, 'all of its response');
+      return false;
+    }));
+  return parsedBody(redactor.redact(text), limits.depth);
+}
+
 function parseBody(text: string, maxDepth: number): unknown {
+  const body = parsedBody(text, maxDepth);
+  keepExact(body, text, argumentFields);
+  return body;
+}
+
+function parsedBody(text: string, maxDepth: number): unknown {
   const start = text.trimStart();
   if (start === '') throw badStream('The provider responded with an empty body.');
   if (start.startsWith('<')) throw badStream('The provider responded with a page of HTML instead of JSON.');
   try {
-    const body = parseJson(text, maxDepth);
-    keepExact(body, text, argumentFields);
-    return body;
+    return parseJson(text, maxDepth);
   } catch (error) {
     if (error instanceof JsonError) throw badStream(`The provider responded with a body that is ${error.message}.`);
     throw error;

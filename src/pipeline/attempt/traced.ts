@@ -1,6 +1,6 @@
 import { UpstreamError } from '../../base/http/upstream-error.ts';
 import type { Redactor } from '../../base/secrets.ts';
-import { cleanName, cleanText } from '../../base/text/clean-text.ts';
+import { cleanText } from '../../base/text/clean-text.ts';
 import { endpointName } from '../../call/model.ts';
 import type { Target } from '../../call/plan.ts';
 import type { AttemptTrace } from '../../call/trace.ts';
@@ -14,6 +14,7 @@ import { costOfFailure } from '../money/cost.ts';
 import { type Attempted, type AttemptInput, type AttemptObserver, type AttemptWatcher, attempt } from './attempt.ts';
 import { observeFailure, observeFirstToken, observeStart } from './observe.ts';
 import type { Sent } from './outgoing.ts';
+import { attemptTrace, shownDropped } from './trace.ts';
 
 /**
  * Calls a target, adds the result of the attempt to the log, and reports it to the health of the endpoint, which knows
@@ -102,7 +103,7 @@ class Observer implements AttemptObserver {
   }
 
   show(encoded: EncodedRequest): void {
-    this.#dropped = withUnheeded(this.#input.ask.request, this.#withUnspoken(encoded.dropped));
+    this.#dropped = withUnheeded(this.#input.ask.request, this.#withUnspoken(encoded));
     this.#structuredOutput = encoded.structuredOutput;
     this.thoughts = encoded.thoughts;
     this.#watcher.show(encoded);
@@ -112,11 +113,12 @@ class Observer implements AttemptObserver {
    * Adds the fields that a chat request has no place for: an upstream that does not speak the client's format gets none
    * of them.
    */
-  #withUnspoken(dropped: readonly string[]): readonly string[] {
+  #withUnspoken({ dropped, reading }: EncodedRequest): readonly string[] {
     const { native } = this.#input.ask;
     if (native === null || native.dropped.length === 0) return dropped;
     const { dialect } = this.#deps.provider(this.#target.endpoint.providerSlug) ?? {};
-    return dialect?.format === native.format ? dropped : [...new Set([...native.dropped, ...dropped])];
+    const isSpoken = dialect?.format === native.format || reading?.nativeEvents === true;
+    return isSpoken ? dropped : [...new Set([...native.dropped, ...dropped])];
   }
 
   begins(url: string, planned: ChatRequest): Readonly<Record<string, string>> | undefined {
@@ -137,7 +139,7 @@ class Observer implements AttemptObserver {
   }
 
   succeeded(attempted: Attempted): void {
-    this.#note(200, null, null, 0);
+    this.#note(null, 0);
     // A complete response is reported when its generation is settled.
     if (attempted.kind === 'stream')
       observeFirstToken(this.#deps, this.#target, this.#input.time.now() - this.#startedAtMs);
@@ -147,40 +149,28 @@ class Observer implements AttemptObserver {
     this.isRenewed = isRenewed;
     // A key that has come to its end says nothing about the endpoint.
     observeFailure(this.#deps, this.#target, isRenewed ? null : error);
-    if (error instanceof UpstreamError)
-      this.#note(error.status, error.errorType, cleanText(error.message, 500), this.#costOf(error), error.failure);
-    else if (this.#input.signal.aborted) this.#note(499, 'cancelled', null, this.#costOf(null));
+    const failure = error instanceof UpstreamError ? error : null;
     // The error is a mistake of our own, or of a host app's code. A request that was sent is paid for all the same.
-    else if (this.#sent !== null) this.#note(500, 'internal', null, this.#costOf(null));
+    if (failure === null && !this.#input.signal.aborted && this.#sent === null) return;
+    this.#note(error, this.#costOf(failure));
   }
 
   #costOf(error: UpstreamError | null): number {
     return costOfFailure(this.#deps, this.#target, this.#input.ask, error, this.#sent?.isOnItsWay === true);
   }
 
-  #note(status: number, errorType: string | null, message: string | null, costNanoUsd: number, failure?: string): void {
-    const { providerName, endpoint, isByok, credential } = this.#target;
-    const key = keyRefOf(credential)?.key;
-    const attempt: AttemptTrace = {
-      provider: providerName,
-      providerSlug: endpoint.providerSlug,
-      endpoint: endpointName(endpoint),
-      model: endpoint.modelSlug,
-      ...(endpoint.isPassThrough === true && { isPassThrough: true }),
+  /** @param error  null: the attempt succeeded */
+  #note(error: unknown, costNanoUsd: number): void {
+    const { signal, time } = this.#input;
+    const attempt = attemptTrace(this.#target, error, signal.aborted, {
       startedAtMs: this.#startedAtMs,
-      decidedAtMs: this.#input.time.now(),
-      status,
-      errorType,
-      message,
-      failure: failure ?? null,
-      isByok,
-      ...(key !== undefined && { key }),
+      decidedAtMs: time.now(),
       costNanoUsd,
       dropped: this.#dropped,
       structuredOutput: this.#structuredOutput ?? null,
       upstreamRequestId: this.#upstreamRequestId,
-      ...(this.thoughts === undefined ? {} : { thoughts: this.thoughts }),
-    };
+      thoughts: this.thoughts,
+    });
     this.#log.push(attempt);
     if (this.#followed !== undefined) this.#input.follower?.decided(this.#followed, attempt);
   }
@@ -227,9 +217,6 @@ class LazyBegunAttempt implements BegunAttempt {
 /** Fields that are not for providers, and that nothing in the gateway acts on unless a plugin has taken them out. */
 const unheeded = ['stop_server_tools_when'];
 
-/** The most dropped fields that are noted: a dialect may name fields that the caller has made up. */
-const maxDropped = 50;
-
 /** Returns the fields that the provider did not get, with the fields that have no effect in the gateway either. */
 function withUnheeded(request: ChatRequest, dropped: readonly string[]): readonly string[] {
   const found = unheeded.filter((name) => {
@@ -237,8 +224,7 @@ function withUnheeded(request: ChatRequest, dropped: readonly string[]): readonl
     // An empty list asks for nothing.
     return value !== null && !(Array.isArray(value) && value.length === 0);
   });
-  const all = found.length === 0 ? dropped : [...dropped, ...found];
-  return all.length === 0 ? all : all.slice(0, maxDropped).map((path) => cleanName(path, 128));
+  return shownDropped(found.length === 0 ? dropped : [...dropped, ...found]);
 }
 
 /** Headers in which providers send their id of a request. */
@@ -251,7 +237,8 @@ const requestIdHeaders = [
   'cf-ray',
 ];
 
-function requestIdIn(headers: Readonly<Record<string, string>>, redactor: Redactor): string | null {
+/** Returns the provider's id of a request, from the headers of its response; null: it sent none. */
+export function requestIdIn(headers: Readonly<Record<string, string>>, redactor: Redactor): string | null {
   for (const name of requestIdHeaders) {
     const id = headers[name];
     if (id !== undefined && id !== '') return cleanText(redactor.redact(id), 100);

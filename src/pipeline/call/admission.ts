@@ -32,9 +32,18 @@ export function admit(deps: RateDeps, call: Call): Admission | null | Promise<Ad
 }
 
 /** Takes a request and a place in flight, for work that uses no tokens. @throws the errors of `admit` */
-export function admitWithoutTokens(deps: RateDeps, { caller }: Call): Admission | null | Promise<Admission | null> {
+export function admitWithoutTokens(deps: RateDeps, call: Pick<Call, 'caller'>) {
+  return admitWithTokens(deps, call, 0);
+}
+
+/** Takes a request, a place in flight and a number of tokens. @throws the errors of `admit` */
+export function admitWithTokens(
+  deps: RateDeps,
+  { caller }: Pick<Call, 'caller'>,
+  tokens: number,
+): Admission | null | Promise<Admission | null> {
   const accounts = accountsOf(deps, caller);
-  return accounts === null ? null : deps.limiter.admit(caller.workspaceId, accounts, 0);
+  return accounts === null ? null : deps.limiter.admit(caller.workspaceId, accounts, tokens);
 }
 
 /** null: nothing is limited. */

@@ -1,5 +1,5 @@
 import { fingerprintOf } from '../../base/text/fingerprint.ts';
-import type { Call } from '../../call/call.ts';
+import type { Call, Caller } from '../../call/call.ts';
 import type { ResponseStep } from '../../call/hooks.ts';
 import { type ChunkFolder, chunkFolder } from '../../formats/chunks.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
@@ -39,12 +39,16 @@ export class ContentCapture {
 }
 
 /** true: the workspace wants the content of a call to be kept. */
-export function wantsContent({ ioLogging = null }: WorkspaceDefaults, { id, caller }: Call, isZdr: boolean): boolean {
-  if (ioLogging === null || isZdr) return false;
+export function wantsContent(defaults: WorkspaceDefaults, { id, caller }: Call, isZdr: boolean): boolean {
+  const { ioLogging = null } = defaults;
+  return ioLogging !== null && !isZdr && keepsContentOf(defaults, caller) && isSampled(id, ioLogging);
+}
+
+/** true: the workspace lets contents of this caller's calls be kept, of all or of some. */
+export function keepsContentOf({ ioLogging = null }: WorkspaceDefaults, { apiKeyHash }: Caller): boolean {
+  if (ioLogging === null) return false;
   const { apiKeyIds } = ioLogging;
-  if (apiKeyIds !== null && (caller.apiKeyHash === null || !apiKeyIds.includes(apiKeyId(caller.apiKeyHash))))
-    return false;
-  return isSampled(id, ioLogging);
+  return apiKeyIds === null || (apiKeyHash !== null && apiKeyIds.includes(apiKeyId(apiKeyHash)));
 }
 
 /** Decides by the id of the call, so that every instance decides the same. */

@@ -1,16 +1,15 @@
 import { cleanName } from '../../base/text/clean-text.ts';
 import type { Call } from '../../call/call.ts';
-import type { GenerationOutcome } from '../../call/generation.ts';
+import type { GenerationLog, GenerationOutcome } from '../../call/generation.ts';
 import { endpointName } from '../../call/model.ts';
-import type { AttemptTrace } from '../../call/trace.ts';
-import { namedSlugs } from '../../routing/expand.ts';
+import type { AttemptTrace, FollowedWork } from '../../call/trace.ts';
 import { defaultedFields } from '../../routing/model-defaults.ts';
+import { namedSlugs } from '../../routing/slugs.ts';
 import type { ChatRequest, Usage } from '../../schema/chat/chat.ts';
 import type { PipelineStage } from '../../schema/chat/envelope.ts';
 import type { BegunCall } from '../../telemetry/follow.ts';
 import type { GenerationRecord, RequestRecord } from '../../telemetry/record.ts';
 import type { WorkspaceDefaults } from '../deps.ts';
-import type { GenerationState } from '../generation/state.ts';
 import type { CallHold } from '../money/hold.ts';
 import type { ActiveHook } from './active-hooks.ts';
 import { attemptsWithoutWithheld } from './withheld.ts';
@@ -23,12 +22,20 @@ export interface CallEnd {
   error: { type: string; message: string } | null;
 }
 
+/** A generation as a record reads it. */
+export interface RecordedGeneration extends GenerationLog {
+  /** The service tier that the provider named; null: it has named none. */
+  readonly serviceTier: string | null;
+}
+
 /** The facts that a record is made of. */
 export interface CallFacts {
   call: Call;
-  generations: readonly GenerationState[];
+  generations: readonly RecordedGeneration[];
   hold: Pick<CallHold, 'heldNanoUsd' | 'spentNanoUsd' | 'byokNanoUsd' | 'overrunNanoUsd'>;
   stages: readonly PipelineStage[];
+  work: readonly FollowedWork[];
+  expenses: RequestRecord['expensesNanoUsd'];
   words: CallersWords;
   hooks: readonly ActiveHook[];
   /** The switches of the workspace; null: not known. */
@@ -41,7 +48,7 @@ export function recordOf(facts: CallFacts, { outcome, status, error }: CallEnd):
   const { call, generations, hold, stages } = facts;
   const served = generations.filter(({ target }) => target !== null);
   const last = served.at(-1);
-  const attemptsOf = ({ attempts }: GenerationState) => attemptsWithoutWithheld(facts.hooks, attempts);
+  const attemptsOf = ({ attempts }: RecordedGeneration) => attemptsWithoutWithheld(facts.hooks, attempts);
   const firstTokens = served.map(({ times }) => times.firstTokenAtMs as number);
   return {
     kind: 'completion',
@@ -73,7 +80,7 @@ export function recordOf(facts: CallFacts, { outcome, status, error }: CallEnd):
     firstMs: firstTokens.length === 0 ? null : Math.min(...firstTokens) - call.receivedAtMs,
     totalMs: call.time.now() - call.receivedAtMs,
     attempts:
-      generations.length === 1 ? attemptsOf(generations[0] as GenerationState) : generations.flatMap(attemptsOf),
+      generations.length === 1 ? attemptsOf(generations[0] as RecordedGeneration) : generations.flatMap(attemptsOf),
     usage: last ? facts.usage() : null,
     isEstimated: served.some(({ receipt }) => receipt?.isEstimated === true),
     costNanoUsd: costOf(facts),
@@ -85,6 +92,8 @@ export function recordOf(facts: CallFacts, { outcome, status, error }: CallEnd):
     nativeFinishReason: shownWord(last?.nativeFinishReason),
     generations: generations.map((one) => generationRecordOf(one, attemptsOf(one))),
     pipeline: stages,
+    stages: facts.work,
+    expensesNanoUsd: facts.expenses,
   };
 }
 
@@ -227,7 +236,7 @@ function costOf({ generations, hold }: CallFacts): number | null {
   return isUnknown && hold.spentNanoUsd === 0 ? null : hold.spentNanoUsd;
 }
 
-function generationRecordOf(generation: GenerationState, attempts: readonly AttemptTrace[]): GenerationRecord {
+function generationRecordOf(generation: RecordedGeneration, attempts: readonly AttemptTrace[]): GenerationRecord {
   const { plan, target, receipt } = generation;
   return {
     requested: plan?.requested ?? '',

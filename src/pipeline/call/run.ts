@@ -1,7 +1,6 @@
 import type { StopSignal } from '../../base/async/stop.ts';
 import { StopSwitch } from '../../base/async/stop.ts';
 import { disregard } from '../../base/async/tell.ts';
-import { isGatewayError } from '../../base/errors.ts';
 import { nanoToUsd } from '../../base/money.ts';
 import type { Ask } from '../../call/ask.ts';
 import type { Call } from '../../call/call.ts';
@@ -19,7 +18,7 @@ import { Expenses } from '../money/expenses.ts';
 import { CallHold } from '../money/hold.ts';
 import { spentOnFailures } from '../money/hold-share.ts';
 import { unplanned } from '../plan/plan-of.ts';
-import { mayNeedSearch } from '../server-tools/hosted-search.ts';
+import { mayNeedOwnTools } from '../server-tools/hosted-tools.ts';
 import { offersServerTools } from '../server-tools/offer.ts';
 import { type ActiveHook, activeHooks, hasHooks, strategyOf } from './active-hooks.ts';
 import { admit, admitFurther, tokensUsed } from './admission.ts';
@@ -39,6 +38,8 @@ export class CallRun {
   readonly expenses: Expenses;
   readonly journal = new CallJournal();
   readonly watch: CallWatch;
+  /** The request as guardrails have left it; before that, as it came. */
+  screened: Ask;
   /** Aborted when the call is aborted, and when the call ends while generations are still open. */
   readonly signal: StopSignal;
   /** The switch of this call alone, where plugins may leave generations open. */
@@ -56,9 +57,10 @@ export class CallRun {
   constructor(deps: PipelineDeps, call: Call, imposed: readonly Guardrail[] = []) {
     this.deps = deps;
     this.call = call;
+    this.screened = call.ask;
     this.#hooks = activeHooks(deps, call, imposed);
     const mayLeaveOver = this.#hooks.some(({ hooks, isParallel }) => hooks.wrap !== undefined || isParallel);
-    const mayUseTools = offersServerTools(call.ask.request) || mayNeedSearch(deps, call.ask);
+    const mayUseTools = offersServerTools(call.ask.request) || mayNeedOwnTools(deps, call.ask);
     this.hold = new CallHold(deps, call, this.#hooks.length > 0 || mayUseTools);
     this.expenses = new Expenses(this.hold);
     this.#ownSwitch = mayLeaveOver ? linkedSwitch(call.signal) : null;
@@ -134,14 +136,6 @@ export class CallRun {
   /** Shows a stage. It may hold words of a model or a service: guardrails look at it. */
   addStage(stage: PipelineStage): void {
     this.journal.addStage(stageWithoutWithheld(this.#hooks, stage));
-  }
-
-  /** Tells the budget watch that a budget has refused the call. */
-  noteRefusal(error: unknown): void {
-    const { budgetWatch } = this.deps;
-    if (!budgetWatch || !isGatewayError(error) || error.kind !== 'payment_required') return;
-    const { workspaceId, apiKeyHash } = this.call.caller;
-    budgetWatch.refused({ workspaceId, apiKeyHash, metadata: error.metadata ?? {}, atMs: this.call.receivedAtMs });
   }
 
   /** Ends the call for its client. Only the first end counts. */
@@ -228,6 +222,8 @@ export class CallRun {
       hold,
       generations: this.#generations,
       stages: journal.stages,
+      work: watch.work,
+      expenses: this.expenses.settled,
       words: watch.words,
       hooks: this.#hooks,
       switches: watch.switches,

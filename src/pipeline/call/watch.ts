@@ -1,11 +1,17 @@
 import type { Call } from '../../call/call.ts';
 import type { ResponseStep } from '../../call/hooks.ts';
+import type { FollowedWork } from '../../call/trace.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { SafeFollower } from '../../telemetry/follow.ts';
 import type { RequestRecord } from '../../telemetry/record.ts';
 import type { PipelineDeps, WorkspaceDefaults } from '../deps.ts';
 import { ContentCapture, wantsContent } from './content-capture.ts';
 import { begunCallOf, type CallersWords, noWords, wordsOf } from './record.ts';
+
+/** The most pieces of work that a record has: a loop of tools may make any number. */
+const mostWork = 100;
+
+const none: readonly FollowedWork[] = [];
 
 /** Tells observers of a call, and keeps its words and its content for them, as far as they may have these. */
 export class CallWatch {
@@ -16,6 +22,9 @@ export class CallWatch {
   /** In an object of its own, because the follower keeps it for longer than the call. */
   readonly #said: { words: CallersWords } = { words: noWords };
   #switches: WorkspaceDefaults | null = null;
+  /** true: somebody wants to know how long plugins, guardrails and tools take. */
+  readonly wantsWork: boolean;
+  #work: FollowedWork[] | null = null;
   /** null: the content of the call is not looked at. */
   #capture: ContentCapture | null = null;
   /** true: the content is kept beside the record. */
@@ -27,6 +36,19 @@ export class CallWatch {
     this.#call = call;
     if (!isGuarded) this.#said.words = wordsOf(call.sessionId, call.ask.request);
     this.follower = deps.follow ? deps.follow(begunCallOf(call, this.#said)) : null;
+    this.wantsWork = Boolean(deps.record) || this.follower !== null;
+  }
+
+  /** The work of plugins, guardrails and tools, in the order in which it ended; at most 100 pieces. */
+  get work(): readonly FollowedWork[] {
+    return this.#work ?? none;
+  }
+
+  /** Takes a piece of work that has ended. */
+  worked(work: FollowedWork): void {
+    this.#work ??= [];
+    if (this.#work.length < mostWork) this.#work.push(work);
+    this.follower?.worked(work);
   }
 
   /** The caller's words that records keep: none before guardrails have looked at them. */

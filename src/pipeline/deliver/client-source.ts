@@ -20,8 +20,8 @@ export interface Delivered {
 export interface ClientSourceInput {
   clock: Clock;
   keepAlive: KeepAliveSettings;
-  /** A comment that keeps the connection alive. */
-  comment: string;
+  /** A comment that keeps the connection alive; null: the body has no place for one, and `opening` is there. */
+  comment: string | null;
   /** The signal of the call. */
   signal: StopSignal;
   /** The delivery, or a promise of it. */
@@ -73,11 +73,11 @@ export class ClientSource implements ReplyStream {
     const { clock, keepAlive, comment, signal, opening } = input;
     this.#input = input;
     this.#lastSentMs = clock.monotonic();
-    this.#stopTicking = clock.after(keepAlive.everyMs, () => this.#tick());
+    this.#stopTicking = comment === null ? () => undefined : clock.after(keepAlive.everyMs, () => this.#tick(comment));
     signal.addEventListener('abort', this.#onAbort);
     if (opening instanceof Promise) {
       this.#delivered = null;
-      this.#state = { kind: 'ready', bytes: encoder.encode(comment) };
+      this.#state = { kind: 'ready', bytes: encoder.encode(comment ?? '') };
       // The client may leave before it reads on, so there must be something to stop.
       opening.then(
         (late) => this.#opened(late),
@@ -170,8 +170,8 @@ export class ClientSource implements ReplyStream {
     reader.resolve(bytes);
   }
 
-  #tick(): void {
-    const { clock, keepAlive, comment } = this.#input;
+  #tick(comment: string): void {
+    const { clock, keepAlive } = this.#input;
     const state = this.#state;
     if (clock.monotonic() - this.#lastSentMs >= keepAlive.everyMs) {
       // A comment goes only to a client that waits: one that is slow has enough to read.
@@ -182,7 +182,7 @@ export class ClientSource implements ReplyStream {
       this.#lastSentMs = clock.monotonic();
     }
     const leftMs = keepAlive.everyMs - (clock.monotonic() - this.#lastSentMs);
-    this.#stopTicking = clock.after(Math.max(leftMs, 1), () => this.#tick());
+    this.#stopTicking = clock.after(Math.max(leftMs, 1), () => this.#tick(comment));
   }
 
   #opened(late: Delivered): void {

@@ -1,6 +1,5 @@
 import { joinBytes } from '../../base/bytes.ts';
 import { GatewayError } from '../../base/errors.ts';
-import { UpstreamError } from '../../base/http/upstream-error.ts';
 import { idHeader } from '../../base/ids.ts';
 import type { Ask } from '../../call/ask.ts';
 import type { CompleteResponse, ModelResponse, ResponseEnd, StreamedResponse } from '../../call/generation.ts';
@@ -8,15 +7,18 @@ import type { Target } from '../../call/plan.ts';
 import type { OperationReply } from '../../call/reply.ts';
 import type { ReportedEnd, ResponseHead } from '../../call/response-encoder.ts';
 import { chunkFolder, toChunks } from '../../formats/chunks.ts';
-import type { ErrorBody } from '../../schema/chat/envelope.ts';
 import { toGatewayError } from '../attempt/failure.ts';
+import { noteRefusal } from '../call/refused.ts';
 import type { CallRun } from '../call/run.ts';
-import { isWithheld, withoutWithheld } from '../call/withheld.ts';
 import { hasLeft } from '../generation/state.ts';
 import { StepChain } from '../hooks/step-chain.ts';
 import { mayCiteLate, stepsOf, throughSteps } from '../hooks/steps.ts';
+import { offersServerTools } from '../server-tools/offer.ts';
+import { inBand, shownOf } from './shown.ts';
 
 const encoder = new TextEncoder();
+/** The time between the last event and an error that has to arrive by itself. */
+const aloneMs = 30;
 
 /**
  * Delivers a response as JSON.
@@ -28,7 +30,7 @@ export async function deliverJson(run: CallRun, ask: Ask, response: ModelRespons
   const steps = stepsOf(run, ask);
   const result = steps.length === 0 ? complete.result : await throughSteps(complete.result, new StepChain(steps));
   call.encoder.check?.(result);
-  prepareEncoder(run, ask);
+  prepareEncoder(run, ask, steps.length === 0);
   // The call ends first: amounts that plugins have left unsettled are on the bill as well.
   run.finish({ outcome: 'ok', status: 200, error: null });
   const body = call.encoder.result(complete.head, result, reportedEnd(run));
@@ -82,12 +84,14 @@ export class Delivery {
    */
   readonly #passesThrough: boolean;
   #state: 'opened' | 'flowing' | 'closed' = 'opened';
+  /** The error that follows by itself. */
+  #error: Uint8Array<ArrayBuffer> | null = null;
 
   constructor(run: CallRun, ask: Ask, response: ModelResponse) {
     this.#run = run;
     this.#response = response.kind === 'stream' ? response : streamOf(response);
     this.#steps = new StepChain(stepsOf(run, ask));
-    prepareEncoder(run, ask);
+    prepareEncoder(run, ask, this.#steps.isEmpty);
     this.#passesThrough = this.#steps.isEmpty && this.#response.pullBytes !== undefined;
   }
 
@@ -96,7 +100,7 @@ export class Delivery {
    * @throws GatewayError where the response was cut and the option `streams.onCut` says `close`
    */
   async next(): Promise<Uint8Array<ArrayBuffer> | null> {
-    if (this.#state === 'closed') return null;
+    if (this.#state === 'closed') return this.#takeError();
     const first = this.#state === 'opened' ? this.#debugFrames() : '';
     this.#state = 'flowing';
     let bytes: Uint8Array<ArrayBuffer>;
@@ -113,6 +117,13 @@ export class Delivery {
     if (!this.#isOpen()) return null;
     if (first !== '') bytes = joinBytes([encoder.encode(first), bytes]);
     return this.#response.end === null ? bytes : this.#close(this.#response.end, bytes);
+  }
+
+  async #takeError(): Promise<Uint8Array<ArrayBuffer> | null> {
+    const error = this.#error;
+    this.#error = null;
+    if (error !== null) await new Promise<void>((resolve) => this.#run.deps.clock.after(aloneMs, resolve));
+    return error;
   }
 
   /** Settles the received part: the client has left. */
@@ -133,7 +144,7 @@ export class Delivery {
     if (!this.#isOpen()) return null;
     this.#response.cancel();
     if (!this.#steps.isEmpty) this.#steps.abandon({ kind: 'failed', error });
-    return this.#close({ kind: 'failed', error }, new Uint8Array(0));
+    return this.#close({ kind: 'failed', error }, new Uint8Array(0), { isLast: true });
   }
 
   #isOpen(): boolean {
@@ -152,7 +163,8 @@ export class Delivery {
     return encoder.encode(text);
   }
 
-  #close(end: ResponseEnd, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | null {
+  /** @param isLast  true: nothing is read behind these bytes */
+  #close(end: ResponseEnd, bytes: Uint8Array<ArrayBuffer>, { isLast = false } = {}): Uint8Array<ArrayBuffer> | null {
     this.#state = 'closed';
     const run = this.#run;
     const { encoder: toClient } = run.call;
@@ -169,7 +181,10 @@ export class Delivery {
     const shown = shownOf(run, end.error, target);
     run.finish({ outcome: 'cut', status: shown.status, error: { type: shown.errorType, message: shown.message } });
     if (run.deps.streams.onCut === 'close') throw shown;
-    return joinBytes([bytes, encoder.encode(toClient.fail(head, inBand(run, end.error, shown), reportedEnd(run)))]);
+    const error = encoder.encode(toClient.fail(head, inBand(run, end.error, shown), reportedEnd(run)));
+    if (toClient.failsAlone !== true || isLast) return joinBytes([bytes, error]);
+    this.#error = error;
+    return bytes;
   }
 
   #debugFrames(): string {
@@ -186,25 +201,27 @@ function reportedEnd(run: CallRun): ReportedEnd {
   return metadata === undefined ? { usage: run.usage() } : { usage: run.usage(), metadata };
 }
 
-/** Tells the encoder what it cannot know by itself. */
-function prepareEncoder(run: CallRun, ask: Ask): void {
+/**
+ * Tells the encoder what it cannot know by itself.
+ * @param isUnseen  true: no step looks at the response
+ */
+function prepareEncoder(run: CallRun, ask: Ask, isUnseen: boolean): void {
   const { encoder } = run.call;
+  if (isUnseen && encoder.untouched !== undefined && isOneGeneration(run, ask)) encoder.untouched();
   if (mayCiteLate(run, ask)) encoder.expectCitations?.();
   if (encoder.served === undefined) return;
   const serving = run.generations.findLast(({ target }) => target !== null);
   if (serving !== undefined) encoder.served(serving.sentRequest);
 }
 
+/** true: the response is that of one generation: no plugin asks again, and no tool of the gateway's is called. */
+function isOneGeneration({ generations, hooks }: CallRun, { request }: Ask): boolean {
+  return generations.length === 1 && !hooks.some((one) => one.hooks.wrap !== undefined) && !offersServerTools(request);
+}
+
 /** Returns the target that served the client; null: none did. */
 function servingTarget({ generations }: CallRun): Target | null {
   return generations.findLast(({ target }) => target !== null)?.target ?? null;
-}
-
-/** The error as the client may see it. One that nobody expected is reported: the status of the response says nothing of it. */
-function shownOf(run: CallRun, error: unknown, target: Target | null): GatewayError {
-  const made = toGatewayError(error, target);
-  if (made.kind === 'internal') run.deps.reportUnexpected?.(made);
-  return withoutWithheld(run.hooks, made);
 }
 
 /**
@@ -214,7 +231,7 @@ function shownOf(run: CallRun, error: unknown, target: Target | null): GatewayEr
  */
 export function failureFrames(run: CallRun, error: unknown): string | null {
   if (hasLeft(error)) return null;
-  run.noteRefusal(error);
+  noteRefusal(run, error);
   const { call, deps, generations } = run;
   const first = generations.at(-1)?.plan?.targets[0] ?? null;
   const shown = shownOf(run, error, first);
@@ -227,25 +244,4 @@ export function failureFrames(run: CallRun, error: unknown): string | null {
   };
   const metadata = run.metadata();
   return call.encoder.fail(head, inBand(run, error, shown), metadata === undefined ? {} : { metadata });
-}
-
-/**
- * Makes the error object of a stream that broke after its first event. Agents call again after `type: 'server_error'`,
- * others after a message that begins with "Provider returned error".
- */
-function inBand({ hooks }: CallRun, error: unknown, shown: GatewayError): ErrorBody['error'] {
-  const isProviders = error instanceof UpstreamError || shown.cause instanceof UpstreamError;
-  const code = error instanceof UpstreamError && error.fault !== 'operator' ? error.providerCode : undefined;
-  const providerCode = isWithheld(hooks, code) ? undefined : code;
-  return {
-    code: shown.status,
-    type: shown.status >= 500 || shown.status === 408 ? 'server_error' : shown.errorType,
-    message: isProviders ? `Provider returned error: ${shown.message}` : shown.message,
-    metadata: {
-      error_type: shown.errorType,
-      ...(providerCode === undefined ? {} : { provider_code: providerCode }),
-      // The header `Retry-After` cannot be sent any more once a stream has begun.
-      ...(shown.retryAfterMs === undefined ? {} : { retry_after_ms: shown.retryAfterMs }),
-    },
-  };
 }

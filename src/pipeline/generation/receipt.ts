@@ -141,8 +141,9 @@ function heldCost(ask: Ask, target: Target, counted: Usage, isPromptKnown: boole
       ? priced.totalNanoUsd + dearerOutput(pricing, counted)
       : mostCost(target, counted.completion_tokens);
   const totalNanoUsd = Math.max(priced.totalNanoUsd, most);
-  const promptNanoUsd = totalNanoUsd - priced.completionNanoUsd - priced.otherNanoUsd;
-  return { ...priced, totalNanoUsd, promptNanoUsd };
+  const beyondNanoUsd = totalNanoUsd - priced.totalNanoUsd;
+  const kinds = { ...priced.kinds, inputNanoUsd: priced.kinds.inputNanoUsd + beyondNanoUsd };
+  return { ...priced, totalNanoUsd, promptNanoUsd: priced.promptNanoUsd + beyondNanoUsd, kinds };
 }
 
 /** Returns the extra cost of output if all of it is of the dearest kind. */

@@ -5,17 +5,15 @@ import type { ResponseEncoder, ResponseHead } from '../../call/response-encoder.
 import type { ChatChunk } from '../../schema/chat/chunk.ts';
 import type { OpenStream } from '../attempt/attempt.ts';
 import { OpenSecrets } from '../secrets/open-secrets.ts';
-import { ChunkCollector, type ChunkOutput, Passthrough } from '../stream/chunk-output.ts';
+import { ChunkCollector, type ChunkOutput, type Forwarding, Passthrough } from '../stream/chunk-output.ts';
+import { drain } from '../stream/drain.ts';
 import { badStream, choiceWatch } from '../stream/events.ts';
+import { NativePassthrough } from '../stream/native-passthrough.ts';
 import { StreamProgress } from '../stream/progress.ts';
 import { type StreamMeter, StreamReader } from '../stream/reader.ts';
 
 /** The time that a complete stream may keep its upstream waiting for usage or the sentinel. */
 const trailingUsageTimeoutMs = 5000;
-/** The most bytes of an upstream that are read after its end, so that its connection can be used again. */
-const drainBytes = 16 * 1024;
-/** The most time that this may take. */
-const drainMs = 1000;
 /**
  * The time without reads after which the provider may have gone on: fast ones make thousands of tokens a second. A
  * reader that waits for the next event reads all the time.
@@ -46,7 +44,7 @@ export class GenerationStream implements StreamedResponse {
   readonly #reader: StreamReader;
   readonly #secrets: OpenSecrets;
   #collector: ChunkCollector | null = null;
-  #passthrough: Passthrough | null = null;
+  #passthrough: Forwarding | null = null;
   #hasStarted = false;
   /** The time at which the last choice was finished. */
   #trailingSinceMs: number | null = null;
@@ -81,13 +79,14 @@ export class GenerationStream implements StreamedResponse {
   }
 
   async #pullBytes(encoder: ResponseEncoder): Promise<Uint8Array<ArrayBuffer>> {
-    this.#passthrough ??= new Passthrough(this.head, encoder, this.#input.open.redactor, this.#secrets);
+    const Lane = encoder.format === 'chat' ? Passthrough : NativePassthrough;
+    this.#passthrough ??= new Lane(this.head, encoder, this.#input.open.redactor, this.#secrets);
     await this.#advance(this.#passthrough);
     return this.#passthrough.take();
   }
 
   /** Takes the events up to the first token, then buffer by buffer. */
-  async #advance(out: ChunkOutput & { begin?(size: number): void }): Promise<void> {
+  async #advance(out: ChunkOutput & Partial<Pick<Forwarding, 'begin'>>): Promise<void> {
     const { open } = this.#input;
     try {
       if (!this.#hasStarted) {
@@ -153,33 +152,8 @@ export class GenerationStream implements StreamedResponse {
       open.close();
     }
     onEnd(end, meter);
-    if (end.kind === 'complete') this.#drain();
-  }
-
-  /**
-   * Reads the few bytes that an upstream sends after its end: a connection that was read to its end can be used again.
-   */
-  #drain(): void {
-    const { open, clock } = this.#input;
-    if (open.events === null) {
-      open.close();
-      return;
-    }
-    const { source } = open.events;
-    const stop = clock.after(drainMs, () => open.close());
-    const readOn = async () => {
-      for (let left = drainBytes; left > 0; ) {
-        const buffer = await source.read();
-        if (buffer === null) break;
-        left -= buffer.length;
-      }
-    };
-    void readOn()
-      // The response is complete. The end of its connection concerns nobody.
-      .catch(() => undefined)
-      .finally(() => {
-        stop();
-        open.close();
-      });
+    if (end.kind !== 'complete') return;
+    if (open.events === null) open.close();
+    else drain(open.events.source, clock, () => open.close());
   }
 }

@@ -28,7 +28,7 @@ async function askedHooks(run: CallRun): Promise<Ask> {
   const acting: ActiveHook[] = [];
   for (const active of run.hooks) {
     if (!isScreened && !active.isGuardrail) {
-      run.watch.noteScreened(ask.request.session_id ?? null, ask.request);
+      noteScreened(run, ask);
       isScreened = true;
     }
     const served =
@@ -42,8 +42,14 @@ async function askedHooks(run: CallRun): Promise<Ask> {
     else ask = await asked(run, hook, ask);
   }
   run.act(acting);
-  if (!isScreened) run.watch.noteScreened(ask.request.session_id ?? null, ask.request);
+  if (!isScreened) noteScreened(run, ask);
   return ask;
+}
+
+/** Guardrails have let the request pass. */
+function noteScreened(run: CallRun, ask: Ask): void {
+  run.screened = ask;
+  run.watch.noteScreened(ask.request.session_id ?? null, ask.request);
 }
 
 async function asked(run: CallRun, hook: ActiveHook, ask: Ask): Promise<Ask> {

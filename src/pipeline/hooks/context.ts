@@ -5,14 +5,17 @@ import { AskedHook } from '../call/asked-hook.ts';
 import type { HookName } from '../call/hook-failure.ts';
 import type { CallRun } from '../call/run.ts';
 import { followed } from './followed.ts';
-import { contextOf } from './plugin-context.ts';
+import { contextOf, type Run } from './plugin-context.ts';
 
 type Annotations = Parameters<PluginContext['addAnnotations']>[0];
+
+/** The call that a hook is asked about. */
+export interface HookRun extends Run, Pick<CallRun, 'watch'> {}
 
 /** A hook that is asked about a call, with a context that has no effect once nobody waits for the hook any more. */
 export class HookOfCall extends AskedHook {
   readonly context: PluginContext;
-  readonly #run: CallRun;
+  readonly #run: HookRun;
   readonly #worker: Parameters<typeof followed>[2];
   /**
    * The annotations of the hook while it is asked: they count where the hook does not fail. null: they count at once.
@@ -22,12 +25,13 @@ export class HookOfCall extends AskedHook {
   hasAnnotated = false;
 
   /** @param ask  the request that the hook is given */
-  constructor(run: CallRun, hook: ActiveHook, name: HookName, ask: Ask) {
+  constructor(run: HookRun, hook: ActiveHook, name: HookName, ask: Ask) {
     super(run.deps, run.call, hook, name);
     this.#run = run;
     this.#worker = { kind: hook.isGuardrail ? 'guardrail' : 'plugin', name: hook.id, hook: name, callId: null };
     const ofCall = contextOf(run, ask, {
       plugin: hook.isGuardrail ? null : hook.id,
+      spender: hook.isGuardrail ? 'guardrails' : 'plugins',
       options: hook.options,
       isAsked: hook.isAsked,
     });
@@ -91,9 +95,9 @@ export class HookOfCall extends AskedHook {
     }
   }
 
-  /** Tells the follower of the call how long work of the hook takes. */
+  /** Tells the watch of the call how long work of the hook takes. */
   followed<T>(work: () => T | Promise<T>): T | Promise<T> {
-    return followed(this.#run.watch.follower, this.#run.call, this.#worker, work);
+    return followed(this.#run.watch, this.#run.call, this.#worker, work);
   }
 
   /** Shows that the call goes on without the hook. @throws the errors of `skipAfter` */

@@ -1,10 +1,12 @@
 import { disregard } from '../../base/async/tell.ts';
 import type { Ask } from '../../call/ask.ts';
 import type { ResponseStep } from '../../call/hooks.ts';
+import type { FollowedWork } from '../../call/trace.ts';
 import type { ChatChunk } from '../../schema/chat/chunk.ts';
 import type { ActiveHook } from '../call/active-hooks.ts';
 import type { CallRun } from '../call/run.ts';
-import { HookOfCall } from './context.ts';
+import { HookOfCall, type HookRun } from './context.ts';
+import { outcomeOf } from './followed.ts';
 import { StepChain } from './step-chain.ts';
 
 const none: readonly ResponseStep[] = [];
@@ -14,7 +16,7 @@ const none: readonly ResponseStep[] = [];
  * skipped
  */
 export function guardedSteps(
-  run: CallRun,
+  run: HookRun,
   hook: ActiveHook,
   name: 'steps' | 'restore',
   ask: Ask,
@@ -112,27 +114,28 @@ function skippable(steps: StepChain, asked: HookOfCall): ResponseStep {
 type Released = ReturnType<ResponseStep['push']>;
 
 /**
- * Reports the time of the steps of a plugin or guardrail to the follower of the call, once: from the first chunk of the
+ * Reports the time of the steps of a plugin or guardrail to the watch of the call, once: from the first chunk of the
  * response to its end, or to the failure of a step.
  */
 function followedSteps(
-  { watch: { follower }, call }: Pick<CallRun, 'watch' | 'call'>,
+  { watch, call }: Pick<CallRun, 'watch' | 'call'>,
   { id, isGuardrail }: Pick<ActiveHook, 'id' | 'isGuardrail'>,
   hook: 'steps' | 'restore',
   steps: readonly ResponseStep[],
 ): readonly ResponseStep[] {
-  if (follower === null) return steps;
+  if (!watch.wantsWork) return steps;
   let startedAtMs: number | null = null;
   let isTold = false;
-  const tell = (hasFailed: boolean) => {
+  const tell = (outcome: FollowedWork['outcome']) => {
     if (isTold || startedAtMs === null) return;
     isTold = true;
     const kind = isGuardrail ? 'guardrail' : 'plugin';
-    follower.worked({ kind, name: id, hook, callId: null, startedAtMs, endedAtMs: call.time.now(), hasFailed });
+    const hasFailed = outcome === 'refused' || outcome === 'failed';
+    watch.worked({ kind, name: id, hook, callId: null, startedAtMs, endedAtMs: call.time.now(), hasFailed, outcome });
   };
   const fail = (error: unknown): never => {
     // A client that has left is no failure of a plugin.
-    tell(!call.signal.aborted);
+    tell(call.signal.aborted ? 'cancelled' : outcomeOf(error));
     throw error;
   };
   const watched = (work: () => Released): Released => {
@@ -144,7 +147,7 @@ function followedSteps(
     }
   };
   const told = (released: readonly ChatChunk[]) => {
-    tell(false);
+    tell('ok');
     return released;
   };
   const last = steps.length - 1;

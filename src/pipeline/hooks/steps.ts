@@ -7,7 +7,7 @@ import type { ChatResult } from '../../schema/chat/chat.ts';
 import type { ChatChunk } from '../../schema/chat/chunk.ts';
 import type { CallRun } from '../call/run.ts';
 import { annotate } from '../citations/annotate.ts';
-import { mayNeedSearch } from '../server-tools/hosted-search.ts';
+import { mayNeedOwnTools } from '../server-tools/hosted-tools.ts';
 import { offersServerTools } from '../server-tools/offer.ts';
 import { guardedSteps } from './plugin-steps.ts';
 import type { StepChain } from './step-chain.ts';
@@ -31,23 +31,28 @@ export function stepsOf(run: CallRun, ask: Ask): readonly ResponseStep[] {
 /**
  * true: citations of a text may come after the text has ended. The annotations of guardrails then stand by themselves.
  */
-export function mayCiteLate({ deps, hooks, journal }: Pick<CallRun, 'deps' | 'hooks' | 'journal'>, ask: Ask): boolean {
+export function mayCiteLate(run: Pick<CallRun, 'deps' | 'hooks' | 'journal' | 'generations'>, ask: Ask): boolean {
+  const { deps, hooks, journal } = run;
   return (
     journal.hasAnnotations ||
     journal.foundPages.length > 0 ||
     hooks.some(({ isGuardrail, hooks: { wrap, steps } }) => !isGuardrail && (wrap ?? steps) !== undefined) ||
-    (deps.searchEngines.length > 0 && mayUseServerTools(deps, ask))
+    (deps.searchEngines.length > 0 && mayUseServerTools(run, ask))
   );
 }
 
-function mayUseServerTools(deps: CallRun['deps'], ask: Ask): boolean {
-  return offersServerTools(ask.request) || mayNeedSearch(deps, ask);
+function mayUseServerTools({ deps, generations }: Pick<CallRun, 'deps' | 'generations'>, ask: Ask): boolean {
+  if (offersServerTools(ask.request)) return true;
+  if (!mayNeedOwnTools(deps, ask)) return false;
+  // A provider that speaks the client's wire format has the tools itself: the gateway's own do not take their place.
+  const served = generations.findLast(({ target }) => target !== null)?.target?.endpoint.providerSlug;
+  return served === undefined || deps.provider(served)?.dialect.format !== ask.native?.format;
 }
 
 function actingSteps(run: CallRun, ask: Ask): readonly ResponseStep[] {
   const { deps, hooks, journal } = run;
   const hides = hidesReasoning(ask.request);
-  const mayUseTools = mayUseServerTools(deps, ask);
+  const mayUseTools = mayUseServerTools(run, ask);
   if (hooks.length === 0 && !mayUseTools) return hides ? [withoutReasoning()] : none;
   const reversed = hooks.toReversed();
   const stepsFor = (guardrails: boolean) =>

@@ -11,6 +11,28 @@ import type { MoneyDeps } from '../deps.ts';
 import { sentTo } from '../plan/shortening.ts';
 import { holdOf, withExpectedCost } from './expected-cost.ts';
 
+/**
+ * The cost of a request, as holding its money asks for it, whatever the request is for.
+ */
+export interface CostBounds {
+  /**
+   * Returns the targets of a plan whose worst case is known, with it.
+   * @throws GatewayError invalid_request (400) when none is left, as a price that is needed is not known
+   */
+  priced(plan: Plan, budgetScopes: readonly BudgetScope[]): readonly Target[];
+  /** Returns the targets that an amount pays for, possibly with less output. */
+  fitting(targets: readonly Target[], budgetScope: BudgetScope, availableNanoUsd: number): readonly Target[];
+  /** Returns the cost of the cheapest target, and the largest output that the amount pays for; 0: none. */
+  cheapest(
+    targets: readonly Target[],
+    budgetScope: BudgetScope,
+    availableNanoUsd: number,
+  ): { nanoUsd: number; maxTokens: number };
+}
+
+/** The part of a call that money is held for. */
+export type HeldCall = Pick<Call, 'id' | 'caller' | 'receivedAtMs'>;
+
 /** Limits that count the same targets. Those of the workspace and of the api key may differ on BYOK credentials. */
 export interface BudgetScope {
   scope: HoldScope;
@@ -49,34 +71,67 @@ export interface Afforded<T> {
  * not known; the error of `hold`
  */
 export function afford<T>(
-  deps: MoneyDeps,
-  ask: Ask,
+  bounds: CostBounds,
   plan: Plan,
   budgetScopes: readonly BudgetScope[],
   hold: (amounts: readonly ScopeAmount[]) => HeldOrNot<T> | Promise<HeldOrNot<T>>,
 ): Afforded<T> | Promise<Afforded<T>> {
-  const prompt = boundPrompt(ask);
-  return tryToHold(1, priced(deps, ask, plan, budgetScopes, prompt));
+  return tryToHold(1, bounds.priced(plan, budgetScopes));
 
   function tryToHold(round: number, targets: readonly Target[]): Afforded<T> | Promise<Afforded<T>> {
     return andThen(hold(amountsFor(budgetScopes, targets)), (asked) => {
       if ('held' in asked) return { plan: withTargets(plan, targets), held: asked.held };
       const { budgetScope, refusal } = asked;
       const { availableNanoUsd } = refusal;
-      const fitting = fittingTargets(deps, ask, targets, budgetScope, prompt, availableNanoUsd);
+      const fitting = bounds.fitting(targets, budgetScope, availableNanoUsd);
       if (fitting.length === 0) {
         // The error names the amount that the cheapest target lacks, and not the one that the dearest would have
         // needed.
-        const costs = targets.map((target) => costIn(budgetScope, withCap(deps, ask, target, prompt)));
-        const maxTokens = targets.map((target) => {
-          const sent = sentTo(deps, ask, prompt, target);
-          return affordableTokens(sent.own, sent.prompt, target.endpoint, availableNanoUsd, boundsOf(deps, target));
-        });
-        throw refusal.errorFor(Math.min(...costs), Math.max(...maxTokens));
+        const { nanoUsd, maxTokens } = bounds.cheapest(targets, budgetScope, availableNanoUsd);
+        throw refusal.errorFor(nanoUsd, maxTokens);
       }
       if (round === maxRounds) throw refusal.error;
       return tryToHold(round + 1, fitting);
     });
+  }
+}
+
+/** Returns the bounds of a chat request. Its prompt is counted at the first question, and once. */
+export function chatBounds(deps: MoneyDeps, ask: Ask): CostBounds {
+  return new ChatBounds(deps, ask);
+}
+
+class ChatBounds implements CostBounds {
+  readonly #deps: MoneyDeps;
+  readonly #ask: Ask;
+  #prompt: PromptBound | null = null;
+
+  constructor(deps: MoneyDeps, ask: Ask) {
+    this.#deps = deps;
+    this.#ask = ask;
+  }
+
+  get #bound(): PromptBound {
+    this.#prompt ??= boundPrompt(this.#ask);
+    return this.#prompt;
+  }
+
+  priced(plan: Plan, budgetScopes: readonly BudgetScope[]): readonly Target[] {
+    return priced(this.#deps, this.#ask, plan, budgetScopes, this.#bound);
+  }
+
+  fitting(targets: readonly Target[], budgetScope: BudgetScope, availableNanoUsd: number): readonly Target[] {
+    return fittingTargets(this.#deps, this.#ask, targets, budgetScope, this.#bound, availableNanoUsd);
+  }
+
+  cheapest(targets: readonly Target[], budgetScope: BudgetScope, availableNanoUsd: number) {
+    const costs = targets.map((target) => costIn(budgetScope, withCap(this.#deps, this.#ask, target, this.#bound)));
+    const maxTokens = targets.map((target) => {
+      const sent = sentTo(this.#deps, this.#ask, this.#bound, target);
+      const bounds = boundsOf(this.#deps, this.#ask, target);
+      return affordableTokens(sent.own, sent.prompt, target.endpoint, availableNanoUsd, bounds);
+    });
+    return { nanoUsd: Math.min(...costs), maxTokens: Math.max(...maxTokens) };
   }
 }
 
@@ -100,7 +155,10 @@ function fittingTargets(
 function withCap(deps: MoneyDeps, ask: Ask, target: Target, prompt: PromptBound): Target {
   if (target.maxTokens !== undefined || !target.ceilingNanoUsd) return target;
   const sent = sentTo(deps, ask, prompt, target);
-  const ceiling = ceilingOf(sent.own, sent.prompt, target.endpoint, { ...boundsOf(deps, target), alwaysSend: true });
+  const ceiling = ceilingOf(sent.own, sent.prompt, target.endpoint, {
+    ...boundsOf(deps, ask, target),
+    alwaysSend: true,
+  });
   return ceiling?.mustSend && ceiling.nanoUsd < target.ceilingNanoUsd ? atMost(target, ceiling, true) : target;
 }
 
@@ -114,7 +172,7 @@ export function amountsFor(budgetScopes: readonly BudgetScope[], targets: readon
 }
 
 /** true: a budget or the limit of the api key limits the call. */
-export function isLimited({ caller }: Call, budgets: readonly BudgetLimit[]): boolean {
+export function isLimited({ caller }: Pick<Call, 'caller'>, budgets: readonly BudgetLimit[]): boolean {
   return budgets.length > 0 || caller.keyLimit !== null;
 }
 
@@ -125,7 +183,7 @@ export function isLimited({ caller }: Call, budgets: readonly BudgetLimit[]): bo
  */
 export function budgetScopesOf(
   deps: MoneyDeps,
-  { id: callId, caller, receivedAtMs }: Call,
+  { id: callId, caller, receivedAtMs }: HeldCall,
   targets: readonly Target[],
   budgets: readonly BudgetLimit[],
   mayRepeat = false,
@@ -192,7 +250,7 @@ function unknownFieldsError({ unknownFields }: PromptBound): GatewayError {
 export function ceilingFor(deps: MoneyDeps, ask: Ask, prompt: PromptBound, target: Target): Ceiling | null {
   if (isDearTier(ask.request, target)) return null;
   const sent = sentTo(deps, ask, prompt, target);
-  return ceilingOf(sent.own, sent.prompt, target.endpoint, boundsOf(deps, target));
+  return ceilingOf(sent.own, sent.prompt, target.endpoint, boundsOf(deps, ask, target));
 }
 
 /**
@@ -208,7 +266,7 @@ function unpricedOf(deps: MoneyDeps, ask: Ask, prompt: PromptBound, target: Targ
   const { endpoint } = target;
   const name = `${endpoint.modelSlug} at ${endpoint.tag}`;
   if (isDearTier(ask.request, target)) return `${name} in service tier ${ask.request.service_tier}`;
-  const part = unknownPart(prompt, endpoint, boundsOf(deps, target));
+  const part = unknownPart(prompt, endpoint, boundsOf(deps, ask, target));
   return part ? `${name} for ${part}` : name;
 }
 
@@ -223,11 +281,16 @@ function atMost(
     : { ...target, ceilingNanoUsd: nanoUsd, mostTokens };
 }
 
-function boundsOf({ budgets: { defaultMaxTokens }, provider }: MoneyDeps, { endpoint }: Target): CeilingOptions {
+function boundsOf(
+  { budgets: { defaultMaxTokens }, provider }: MoneyDeps,
+  { native }: Ask,
+  { endpoint }: Target,
+): CeilingOptions {
   const serving = provider(endpoint.providerSlug);
   if (serving === null) return { defaultMaxTokens };
   const { dialect, quirks } = serving;
-  return { defaultMaxTokens, minMaxTokens: dialect.minMaxTokens(quirks), ...dialect.counting?.(quirks) };
+  const isOwnFormat = native !== null && dialect.format === native.format;
+  return { defaultMaxTokens, minMaxTokens: dialect.minMaxTokens(quirks), isOwnFormat, ...dialect.counting?.(quirks) };
 }
 
 export function costIn({ countsByok }: BudgetScope, target: Target): number {
@@ -245,7 +308,7 @@ function shrunk(
 ): Target[] {
   return targets.flatMap((target) => {
     if (costIn(budgetScope, target) <= amountNanoUsd) return [target];
-    const bounds = boundsOf(deps, target);
+    const bounds = boundsOf(deps, ask, target);
     const { own, prompt: bound } = sentTo(deps, ask, prompt, target);
     const maxTokens = affordableTokens(own, bound, target.endpoint, amountNanoUsd, bounds);
     if (maxTokens < 1) return [];

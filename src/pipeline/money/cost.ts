@@ -12,7 +12,8 @@ import type { AttemptDeps } from '../deps.ts';
 
 /** Returns the cost of usage at an endpoint; null: its price is not known. */
 export function costAt({ pricing }: Endpoint, usage: Usage, ask: Ask): Cost | null {
-  if (pricing === null) return null;
+  // A price of input alone says nothing of what a model writes.
+  if (pricing === null || pricing.isInputOnly === true) return null;
   // Few providers charge pictures each; for the others nobody counts them.
   return priceUsage(usage, pricing, pricing.imagePicoUsd ? boundPrompt(ask).images : 0);
 }
@@ -34,7 +35,7 @@ export function mostCost({ ceilingNanoUsd = 0, mostTokens, endpoint }: Target, c
 /**
  * Statuses with which a proxy says that it waited for the provider in vain: the provider may have gone on, and charges.
  */
-const gaveUpWaiting = new Set([408, 504, 524]);
+export const gaveUpWaiting: ReadonlySet<number> = new Set([408, 504, 524]);
 
 /**
  * Returns the cost of an attempt that has brought nothing, integer nano-USD.

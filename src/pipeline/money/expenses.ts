@@ -6,12 +6,15 @@ export interface Spent {
   nanoUsd: number;
 }
 
-/** The expenses of plugins and tools of one call: each is held before it is spent, and settled once. */
+/** The one that spends: a plugin, a guardrail, or a tool that a model has called. */
+export type Spender = 'plugins' | 'guardrails' | 'tools';
+
+/** The expenses of plugins, guardrails and tools of one call: each is held before it is spent, and settled once. */
 export class Expenses {
   readonly #hold: CallHold;
   /** Each settles an expense as it was held. */
   readonly #open: (() => void)[] = [];
-  #settledNanoUsd = 0;
+  readonly #settled: Record<Spender, number> = { plugins: 0, guardrails: 0, tools: 0 };
 
   constructor(hold: CallHold) {
     this.#hold = hold;
@@ -19,7 +22,13 @@ export class Expenses {
 
   /** The sum of the settled expenses, integer nano-USD. */
   get settledNanoUsd(): number {
-    return this.#settledNanoUsd;
+    const { plugins, guardrails, tools } = this.#settled;
+    return plugins + guardrails + tools;
+  }
+
+  /** The same by spender. It grows until all is settled. */
+  get settled(): Readonly<Record<Spender, number>> {
+    return this.#settled;
   }
 
   /**
@@ -27,7 +36,7 @@ export class Expenses {
    * @param spent  the sum that the amount is added to
    * @throws GatewayError payment_required (402), unavailable (503)
    */
-  async hold(nanoUsd: number, spent: Spent): Promise<Expense> {
+  async hold(nanoUsd: number, spent: Spent, spender: Spender): Promise<Expense> {
     const share = await this.#hold.holdExpense(nanoUsd);
     spent.nanoUsd += nanoUsd;
     let isSettled = false;
@@ -36,7 +45,7 @@ export class Expenses {
       isSettled = true;
       // An amount that is none must not free what was held.
       const operatorNanoUsd = Number.isSafeInteger(spentNanoUsd) && spentNanoUsd >= 0 ? spentNanoUsd : nanoUsd;
-      this.#settledNanoUsd += operatorNanoUsd;
+      this.#settled[spender] += operatorNanoUsd;
       spent.nanoUsd += operatorNanoUsd - nanoUsd;
       share.settle({ operatorNanoUsd, byokNanoUsd: 0 });
     };

@@ -1,7 +1,5 @@
 import { andThen } from '../../base/async/and-then.ts';
 import { GatewayError } from '../../base/errors.ts';
-import type { Ask } from '../../call/ask.ts';
-import type { Call } from '../../call/call.ts';
 import { emptyPlan, type Plan } from '../../call/plan.ts';
 import { type BudgetLimit, isRefusal, type Refusal } from '../../stores/spending/spending.ts';
 import type { MoneyDeps } from '../deps.ts';
@@ -9,6 +7,8 @@ import {
   afford,
   type BudgetScope,
   budgetScopesOf,
+  type CostBounds,
+  type HeldCall,
   type HeldOrNot,
   isLimited,
   type NotHeld,
@@ -28,7 +28,7 @@ export interface Admitted {
  */
 export class CallHold implements ShareHold {
   readonly #deps: MoneyDeps;
-  readonly #call: Call;
+  readonly #call: HeldCall;
   /** true: more than one generation may come. The first plan must then not decide which budget scopes there are. */
   readonly #mayRepeat: boolean;
   /** The promise of the first hold, while the first generation asks for the money. */
@@ -40,7 +40,7 @@ export class CallHold implements ShareHold {
   #spent: Spent = { operatorNanoUsd: 0, byokNanoUsd: 0 };
   #isSettled = false;
 
-  constructor(deps: MoneyDeps, call: Call, mayRepeat: boolean) {
+  constructor(deps: MoneyDeps, call: HeldCall, mayRepeat: boolean) {
     this.#deps = deps;
     this.#call = call;
     this.#mayRepeat = mayRepeat;
@@ -85,12 +85,12 @@ export class CallHold implements ShareHold {
    * @throws GatewayError payment_required (402) when no target fits; invalid_request (400) when a price that is needed
    *   is not known; unavailable (503) when the store cannot tell. Nothing is then held for this generation
    */
-  admit(ask: Ask, plan: Plan, budgets: readonly BudgetLimit[]): Admitted | Promise<Admitted> {
+  admit(bounds: CostBounds, plan: Plan, budgets: readonly BudgetLimit[]): Admitted | Promise<Admitted> {
     // Several generations may start at once: the first opens the hold, and the others wait for it.
-    if (this.#opening !== null) return this.#opening.then(() => this.admit(ask, plan, budgets));
+    if (this.#opening !== null) return this.#opening.then(() => this.admit(bounds, plan, budgets));
     this.#refuseWhenOver();
-    if (this.#held !== null) return this.#admitFurther(ask, plan);
-    const opened = this.#open(ask, plan, budgets);
+    if (this.#held !== null) return this.#admitFurther(bounds, plan);
+    const opened = this.#open(bounds, plan, budgets);
     if (!(opened instanceof Promise)) return opened;
     const settled = () => {
       this.#opening = null;
@@ -99,11 +99,11 @@ export class CallHold implements ShareHold {
     return opened;
   }
 
-  #open(ask: Ask, plan: Plan, budgets: readonly BudgetLimit[]): Admitted | Promise<Admitted> {
+  #open(bounds: CostBounds, plan: Plan, budgets: readonly BudgetLimit[]): Admitted | Promise<Admitted> {
     this.#budgets = budgets;
     this.#scopes = budgetScopesOf(this.#deps, this.#call, plan.targets, budgets, this.#mayRepeat);
     if (isLimited(this.#call, budgets) && plan.targets.length > 0) {
-      const afforded = afford(this.#deps, ask, plan, this.#scopes, (wanted) => this.#holdFirst(wanted));
+      const afforded = afford(bounds, plan, this.#scopes, (wanted) => this.#holdFirst(wanted));
       return andThen(afforded, (one) => this.#opened(one.plan, one.held));
     }
     // Nothing is limited, or nothing is planned, so the spent money is only counted.
@@ -121,7 +121,7 @@ export class CallHold implements ShareHold {
   async holdExpense(nanoUsd: number): Promise<HoldShare> {
     if (this.#held === null) {
       const budgets = await this.#deps.budgetsOf(this.#call.caller);
-      const { share } = await this.admit(this.#call.ask, emptyPlan, budgets);
+      const { share } = await this.admit(noTargets, emptyPlan, budgets);
       share.settle({ operatorNanoUsd: 0, byokNanoUsd: 0 });
     }
     const share = this.#emptyShare();
@@ -215,11 +215,11 @@ export class CallHold implements ShareHold {
   }
 
   /** Holds more for a further generation, beside the money that is held already. */
-  async #admitFurther(ask: Ask, plan: Plan): Promise<Admitted> {
+  async #admitFurther(bounds: CostBounds, plan: Plan): Promise<Admitted> {
     const share = this.#emptyShare();
     // Nothing is limited, or nothing is planned.
     if (!isLimited(this.#call, this.#budgets) || plan.targets.length === 0) return { plan, share };
-    const afforded = await afford(this.#deps, ask, plan, this.#scopes, async (amounts) => {
+    const afforded = await afford(bounds, plan, this.#scopes, async (amounts) => {
       const notHeld = await this.grow(share, (budgetScope) => amountIn(amounts, budgetScope));
       return notHeld ?? { held: share };
     });
@@ -262,6 +262,13 @@ export class CallHold implements ShareHold {
     return { held };
   }
 }
+
+/** The bounds of an empty plan, for which nobody asks. */
+const noTargets: CostBounds = {
+  priced: () => [],
+  fitting: () => [],
+  cheapest: () => ({ nanoUsd: 0, maxTokens: 0 }),
+};
 
 /** Takes money for a share, or gives it back. */
 function take(part: SharePart, nanoUsd: number): void {

@@ -3,9 +3,11 @@ import type { Call } from '../../call/call.ts';
 import { type ByokCredential, type Facts, operatorsProviders } from '../../call/facts.ts';
 import type { CatalogView } from '../../catalog/catalog.ts';
 import { type Imposed, nothingImposed } from '../../guardrails/stored.ts';
-import { requestedSlugs, slugsToKnow } from '../../routing/expand.ts';
+import { slugsToKnow } from '../../routing/expand.ts';
 import { asksAuto } from '../../routing/routers/choose.ts';
+import { requestedSlugs } from '../../routing/slugs.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
+import type { TaskName } from '../../schema/tasks.ts';
 import type { BudgetLimit } from '../../stores/spending/spending.ts';
 import type { MoneyDeps, RoutingDeps, WorkspaceDefaults } from '../deps.ts';
 import { Conversation } from './conversation.ts';
@@ -28,6 +30,7 @@ export interface Gathered {
 
 /**
  * Reads the facts that the plan needs, in parallel.
+ * @param request  of another task: its view, see `pipeline/task`
  * @throws GatewayError unavailable (503): a budget that cannot be read is not "no budget"; invalid_request (400) where
  * no model is named
  */
@@ -35,6 +38,7 @@ export async function gather(
   deps: RoutingDeps & Pick<MoneyDeps, 'budgetsOf'>,
   call: Call,
   request: ChatRequest,
+  task: TaskName = 'chat',
 ): Promise<Gathered> {
   const { workspaceId, apiKeyHash, models } = call.caller;
   const reads = [
@@ -46,7 +50,9 @@ export async function gather(
   // Values in memory are here at once, and cost no promise: docs/performance.md, "Values instead of promises".
   const isHere = !reads.some((read) => read instanceof Promise);
   const [byokCredentials, budgets, defaults, imposed] = isHere ? (reads as unknown as Read) : await Promise.all(reads);
-  const defaultModel = defaultModelOf(defaults, request) ?? deps.defaultModel;
+  // The models for requests without one are models for chat.
+  const isChat = task === 'chat';
+  const defaultModel = isChat ? (defaultModelOf(defaults, request) ?? deps.defaultModel) : null;
   const viewed = deps.catalog.view(slugsToKnow(requestedSlugs(request, defaultModel), deps.pluginVariants));
   const view = viewed instanceof Promise ? await viewed : viewed;
   const nowMs = deps.clock.now();
@@ -73,12 +79,12 @@ export async function gather(
     const named = conversation.keyNames();
     facts.keysOf = (provider) => keyRings.get(provider)?.inOrder(named) ?? null;
   }
-  if (deps.shortener !== null) {
+  if (isChat && deps.shortener !== null) {
     const shortening = shorteningOf(deps, deps.shortener, call.ask);
     if (shortening !== null) facts.shortening = shortening;
   }
   // A scorer may ask a model, at the operator's expense.
-  const difficulty = isByokOnly ? undefined : deps.difficulty;
+  const difficulty = isByokOnly || !isChat ? undefined : deps.difficulty;
   if (difficulty !== undefined && asksAuto(requestedSlugs(request, defaultModel), { ...deps, view }))
     facts.difficulty = scored(await unlessStopped(call.signal, () => difficulty(request)));
   return { facts, view, budgets, defaultModel, conversation };

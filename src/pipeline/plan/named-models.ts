@@ -1,6 +1,7 @@
 import type { Call } from '../../call/call.ts';
 import type { Model } from '../../call/model.ts';
-import { namedSlugs, slugsToKnow } from '../../routing/expand.ts';
+import { slugsToKnow } from '../../routing/expand.ts';
+import { namedSlugs } from '../../routing/slugs.ts';
 import { splitSuffixes } from '../../routing/variant.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { RoutingDeps, WorkspaceDefaults } from '../deps.ts';

@@ -2,9 +2,10 @@ import { cleanName } from '../../base/text/clean-text.ts';
 import type { Ask } from '../../call/ask.ts';
 import type { Call } from '../../call/call.ts';
 import type { Plan } from '../../call/plan.ts';
-import { namedSlugs, strategyOf } from '../../routing/expand.ts';
+import { strategyOf } from '../../routing/expand.ts';
 import { planRoute } from '../../routing/plan.ts';
-import type { ChatRequest } from '../../schema/chat/chat.ts';
+import { routedChat } from '../../routing/routed.ts';
+import { type NamingModels, namedSlugs } from '../../routing/slugs.ts';
 import type { MoneyDeps, RoutingDeps } from '../deps.ts';
 import { type Gathered, gather } from './gather.ts';
 import { readablePlan } from './readable.ts';
@@ -15,10 +16,9 @@ export function planOf(deps: RoutingDeps, ask: Ask, { facts, view, defaultModel 
     deps;
   const providerName = (slug: string) => provider(slug)?.name ?? slug;
   const plan = planRoute({
-    ask,
+    routed: routedChat(ask, facts, defaultModel),
     view,
     facts,
-    defaultModel,
     brand,
     pluginVariants,
     isConfigured,
@@ -34,7 +34,7 @@ export function planOf(deps: RoutingDeps, ask: Ask, { facts, view, defaultModel 
 /** Makes the plan of a request that was not planned: it names the models that were asked for, and the exclusions. */
 export function unplanned(
   { brand }: Pick<RoutingDeps, 'brand'>,
-  request: ChatRequest,
+  request: NamingModels,
   defaultModel: string | null,
   excluded: Plan['excluded'] = [],
 ): Plan {

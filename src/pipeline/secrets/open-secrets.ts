@@ -1,4 +1,5 @@
 import { placeholder, type Redactor, shortestRedacted } from '../../base/secrets.ts';
+import { nativeEventsOf, outdateNativeEvents, type UnseenText } from '../../call/native-events.ts';
 import type { ChatChunk, ChunkDelta } from '../../schema/chat/chunk.ts';
 
 /** The end of a received text, which is the beginning of a secret. */
@@ -15,6 +16,8 @@ interface Open {
  */
 export class OpenSecrets {
   readonly #redactor: Redactor;
+  /** true: something was taken out of the chunk that is looked at, held back, or put into it. */
+  #isChanged = false;
   /** The open ends, by choice and field. Empty nearly always. */
   readonly #open = new Map<string, Open>();
 
@@ -40,11 +43,28 @@ export class OpenSecrets {
   /** Returns the chunk without secrets, and without an end that is held back. */
   clean(chunk: ChatChunk): ChatChunk {
     if (this.#redactor.longest === 0) return chunk;
+    this.#isChanged = false;
     for (const { index, delta, finish_reason } of chunk.choices) {
       this.#cleanDelta(index, delta);
       if (finish_reason !== null && !this.isEmpty) this.#release(index, delta);
     }
+    for (const { unseen } of nativeEventsOf(chunk) ?? []) if (unseen !== undefined) this.#cleanUnseen(unseen);
+    if (!this.isEmpty) this.#endTexts(chunk);
+    // The event that the chunk was made of holds the piece as it came.
+    if (this.#isChanged) outdateNativeEvents(chunk);
     return chunk;
+  }
+
+  /** Cleans a text that stands in no delta. Nothing of it is held back behind its end. */
+  #cleanUnseen(unseen: UnseenText): void {
+    const { name, piece, isLast } = unseen;
+    if (piece !== '') unseen.piece = this.#next(name, piece);
+    const open = isLast ? this.#open.get(name) : undefined;
+    if (open === undefined) return;
+    this.#open.delete(name);
+    if (open.shown >= open.text.length) return;
+    unseen.piece += open.text.slice(open.shown);
+    this.#isChanged = true;
   }
 
   #cleanDelta(index: number, delta: ChunkDelta): void {
@@ -67,6 +87,12 @@ export class OpenSecrets {
 
   /** @returns the part of the text that is shown now that this piece of it has come */
   #next(key: string, piece: string): string {
+    const shown = this.#shownOf(key, piece);
+    if (shown !== piece) this.#isChanged = true;
+    return shown;
+  }
+
+  #shownOf(key: string, piece: string): string {
     const open = this.#open.get(key);
     if (open === undefined && piece.length < shortestRedacted && this.#openAt(piece) < 0) return piece;
     let text = (open?.text ?? '') + piece;
@@ -110,13 +136,34 @@ export class OpenSecrets {
     return -1;
   }
 
+  /**
+   * Releases the text that was held back of texts that end here, such as those of a block: what follows stands elsewhere. A
+   * secret that goes on there all the same loses the rest of it.
+   */
+  #endTexts(chunk: ChatChunk): void {
+    for (const { ends } of nativeEventsOf(chunk) ?? []) {
+      const [choice] = chunk.choices;
+      if (ends === undefined || choice === undefined) continue;
+      const name = keyOf(choice.index, ends);
+      for (const [key, open] of this.#open) {
+        // The details of a thought stand beside its text.
+        if ((key !== name && !key.startsWith(`${name}.`)) || open.shown >= open.text.length) continue;
+        append(choice.delta, key.slice(keyOf(choice.index, '').length), open.text.slice(open.shown));
+        open.shown = open.text.length;
+        this.#isChanged = true;
+      }
+    }
+  }
+
   /** Releases the text that was held back of a choice: the choice is finished, so the text is no secret. */
   #release(index: number, delta: ChunkDelta): void {
     const start = keyOf(index, '');
     for (const [key, { text, shown }] of this.#open) {
       if (!key.startsWith(start)) continue;
       this.#open.delete(key);
-      if (shown < text.length) append(delta, key.slice(start.length), text.slice(shown));
+      if (shown >= text.length) continue;
+      append(delta, key.slice(start.length), text.slice(shown));
+      this.#isChanged = true;
     }
   }
 }

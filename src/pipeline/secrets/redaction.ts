@@ -1,6 +1,7 @@
 import { secretsInUrl } from '../../base/http/base-url.ts';
 import { UpstreamError } from '../../base/http/upstream-error.ts';
 import { createRedactor, type Redactor } from '../../base/secrets.ts';
+import { dropNativeBody } from '../../call/native-events.ts';
 import type { EncodedRequest } from '../../dialects/dialect.ts';
 import type { Credential, OutgoingRequest, Provider } from '../../providers/provider.ts';
 import type { ChatResult } from '../../schema/chat/chat.ts';
@@ -78,7 +79,12 @@ export function redactorOfSigned(context: Context, { headers }: OutgoingRequest)
   return redactor;
 }
 
-type Context = { provider: Provider; credential: Credential; encoded: EncodedRequest; redactor: Redactor };
+type Context = {
+  provider: Provider;
+  credential: Credential;
+  encoded: Pick<EncodedRequest, 'headers'>;
+  redactor: Redactor;
+};
 
 /**
  * Takes all parts of the credential out of an error, which is short: an upstream may put the key it was sent into its
@@ -129,7 +135,10 @@ export function withoutJoinedSecrets(result: ChatResult, redactor: Redactor): vo
   for (const { message } of result.choices) {
     if (typeof message.content !== 'string') continue;
     const clean = redactor.redact(message.content);
-    if (clean !== message.content) message.content = clean;
+    if (clean === message.content) continue;
+    message.content = clean;
+    // The body holds the pieces, and belongs to the first message.
+    for (const one of result.choices) dropNativeBody(one.message);
   }
 }
 

@@ -5,14 +5,7 @@ import type { ResponseEncoder, ResponseHead } from '../../call/response-encoder.
 import type { ChatChunk } from '../../schema/chat/chunk.ts';
 import type { OpenSecrets } from '../secrets/open-secrets.ts';
 import type { EventReader } from './events.ts';
-import {
-  learnTemplate,
-  matchTemplate,
-  newMatch,
-  noteOpens,
-  type Template,
-  writeMatch,
-} from './passthrough-template.ts';
+import { forwardMatch, learnTemplate, newMatch, type Template } from './passthrough-template.ts';
 
 /** Takes the chunks of an upstream's stream in one of two ways: as objects, or as bytes in the client's format. */
 export interface ChunkOutput {
@@ -24,6 +17,13 @@ export interface ChunkOutput {
   forward(framer: Framer): number;
   /** The event that was just decoded is exactly this chunk: the next one like it may be forwarded. */
   learn(reader: EventReader, chunk: ChatChunk): void;
+}
+
+/** Takes the chunks of a stream as the bytes that the client gets. */
+export interface Forwarding extends ChunkOutput {
+  /** Makes room for the output of a buffer of this size. */
+  begin(size: number): void;
+  take(): Uint8Array<ArrayBuffer>;
 }
 
 /** Collects chunks, for steps that need to see objects. */
@@ -63,7 +63,7 @@ const maxLearned = 8;
  * learns the constant bytes around that string from an event that was decoded. Events that match are compared and
  * copied.
  */
-export class Passthrough implements ChunkOutput {
+export class Passthrough implements Forwarding {
   readonly #head: ResponseHead;
   readonly #encoder: ResponseEncoder;
   readonly #redactor: Redactor;
@@ -71,7 +71,7 @@ export class Passthrough implements ChunkOutput {
   readonly #match = newMatch();
   #templates: Template[] = [];
   #learned = 0;
-  #out = new OutputBuffer(1024);
+  readonly #out = new OutputBuffer();
 
   /**
    * @param redactor  takes out keys that the upstream repeats: an event that holds one is decoded
@@ -90,31 +90,23 @@ export class Passthrough implements ChunkOutput {
 
   forward(framer: Framer): number {
     for (const template of this.#templates) {
-      const { buffer, end, length } = framer;
-      if (!matchTemplate(template, buffer, end, length, this.#redactor, this.#secrets, this.#match)) continue;
-      if (this.#match.end - framer.end > framer.maxEventBytes) return -1;
-      noteOpens(template, buffer, this.#match, this.#secrets);
-      const textBytes = writeMatch(template, framer.buffer, this.#match, this.#out);
-      framer.skipTo(this.#match.end);
-      return textBytes;
+      const textBytes = forwardMatch(template, framer, this.#redactor, this.#secrets, this.#match, this.#out);
+      if (textBytes >= 0) return textBytes;
     }
     return -1;
   }
 
   learn({ framer }: EventReader, chunk: ChatChunk): void {
     if (this.#learned >= maxLearned) return;
-    const bytes = framer.buffer.subarray(framer.start, framer.end);
-    const event = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes);
-    const template = learnTemplate(event, withHead(chunk, this.#head), (one) => this.#encoder.chunk(one));
+    const template = learnTemplate(textOfEvent(framer), withHead(chunk, this.#head), (one) => this.#encoder.chunk(one));
     if (!template) return;
     this.#learned++;
     // The newest first: a stream alternates between two, its reasoning and its text.
     this.#templates = [template, ...this.#templates.slice(0, 1)];
   }
 
-  /** Makes room for the output of a buffer of this size. */
   begin(size: number): void {
-    this.#out = new OutputBuffer(size + 1024);
+    this.#out.begin(size);
   }
 
   take(): Uint8Array<ArrayBuffer> {
@@ -122,7 +114,12 @@ export class Passthrough implements ChunkOutput {
   }
 }
 
-function withHead(chunk: ChatChunk, head: ResponseHead): ChatChunk {
+/** Returns the event that the framer stands at as text, with its blank line. */
+export function textOfEvent({ buffer, start, end }: Framer): string {
+  return new TextDecoder('utf-8', { ignoreBOM: true }).decode(buffer.subarray(start, end));
+}
+
+export function withHead(chunk: ChatChunk, head: ResponseHead): ChatChunk {
   const { id: _id, object: _object, created: _created, model: _model, provider: _provider, choices, ...rest } = chunk;
   return {
     id: head.id,

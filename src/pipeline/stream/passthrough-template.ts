@@ -1,3 +1,4 @@
+import type { Framer } from '../../base/framing/framing.ts';
 import { type Redactor, shortestRedacted } from '../../base/secrets.ts';
 import type { OutputBuffer } from '../../base/text/output.ts';
 import type { ChatChunk } from '../../schema/chat/chunk.ts';
@@ -74,6 +75,66 @@ export function learnTemplate(event: string, chunk: ChatChunk, encode: (chunk: C
     keys: names.map((name) => keyOf(choice.index, fieldOf(name, names))),
     firstThought: names.includes('reasoning_content') ? names.indexOf('reasoning') : -1,
   };
+}
+
+/**
+ * Learns a template from an event of the client's own format, which goes on nearly as it came.
+ * @param event    the upstream's event as text, with its blank line
+ * @param written  the same event as the client gets it
+ * @param fields   the fields that may hold its text
+ * @param chunk    the decoded event
+ * @returns null for an event that says more than one text
+ */
+export function learnNativeTemplate(
+  event: string,
+  written: string,
+  fields: readonly string[],
+  chunk: ChatChunk,
+): Template | null {
+  const only = onlyTextOf(chunk);
+  const theirs = cutAtText(event, fields);
+  const ours = cutAtText(written, fields);
+  if (only === null || theirs === null || theirs.value !== ours?.value) return null;
+  // A field of that name may be another one, further in.
+  if (JSON.parse(`"${theirs.value}"`) !== only.text) return null;
+  return {
+    upstream: theirs.around.map((text) => encoder.encode(text)),
+    ours: ours.around.map((text) => encoder.encode(text)),
+    order: [0],
+    isText: [true],
+    keys: [only.key],
+    firstThought: -1,
+  };
+}
+
+/** Returns the text of a chunk that has nothing else, and the name of this text; null: it has more. */
+function onlyTextOf({ choices }: ChatChunk): { text: string; key: string } | null {
+  const [choice] = choices;
+  if (choices.length !== 1 || choice === undefined || choice.finish_reason !== null || choice.logprobs) return null;
+  const { content, reasoning, reasoning_details: details, tool_calls: calls, ...others } = choice.delta;
+  if (Object.keys(others).length > 0) return null;
+  const call = calls?.[0];
+  const said: [string, string | null | undefined, number | string][] = [
+    ['content', content, 'content'],
+    ['reasoning', reasoning, 'reasoning'],
+    ['arguments', call?.function?.arguments, call?.index ?? 0],
+  ];
+  const [only, ...more] = said.filter(([, text]) => typeof text === 'string');
+  if (only === undefined || more.length > 0) return null;
+  // The first piece of a call names it. A detail beside a text is the same text.
+  if (calls && (calls.length > 1 || call?.id !== undefined || call?.function?.name !== undefined)) return null;
+  if (details && (reasoning === undefined || details.length > 1)) return null;
+  return { text: only[1] as string, key: keyOf(choice.index, only[2]) };
+}
+
+/** Cuts an event at its only text; null: there is none, or more than one. */
+function cutAtText(event: string, fields: readonly string[]): { around: [string, string]; value: string } | null {
+  // A quote inside a string is escaped, so these characters in a row can only be a key and the start of its value.
+  const [found, ...more] = event.matchAll(new RegExp(`"(?:${fields.join('|')})"\\s*:\\s*"`, 'g'));
+  if (found === undefined || more.length > 0) return null;
+  const from = found.index + found[0].length;
+  const to = endOfString(event, from);
+  return { around: [event.slice(0, from), event.slice(to)], value: event.slice(from, to) };
 }
 
 /**
@@ -159,7 +220,7 @@ export function newMatch(): Match {
  * @param redactor  an event whose text holds one of its secrets does not match
  * @param secrets   nor does one whose text continues with a secret, or ends with the greater part of one
  */
-export function matchTemplate(
+function matchTemplate(
   template: Template,
   buffer: Uint8Array,
   start: number,
@@ -251,8 +312,29 @@ function characterSize(buffer: Uint8Array, at: number): number {
   return size;
 }
 
+/**
+ * Forwards the event that the framer stands at, where it matches the template.
+ * @returns the bytes of output text in it; -1: it does not match
+ */
+export function forwardMatch(
+  template: Template,
+  framer: Framer,
+  redactor: Redactor,
+  secrets: OpenSecrets,
+  match: Match,
+  out: OutputBuffer,
+): number {
+  const { buffer, end, length } = framer;
+  if (!matchTemplate(template, buffer, end, length, redactor, secrets, match)) return -1;
+  if (match.end - end > framer.maxEventBytes) return -1;
+  noteOpens(template, buffer, match, secrets);
+  const textBytes = writeMatch(template, buffer, match, out);
+  framer.skipTo(match.end);
+  return textBytes;
+}
+
 /** Notes the texts of a matched event that end with the beginning of a secret. */
-export function noteOpens({ keys }: Template, buffer: Uint8Array, { opens, ends }: Match, secrets: OpenSecrets): void {
+function noteOpens({ keys }: Template, buffer: Uint8Array, { opens, ends }: Match, secrets: OpenSecrets): void {
   for (let hole = 0; hole < keys.length; hole++) {
     const from = opens[hole] as number;
     if (from >= 0) secrets.note(keys[hole] as string, latin1.decode(buffer.subarray(from, ends[hole])));
@@ -261,7 +343,7 @@ export function noteOpens({ keys }: Template, buffer: Uint8Array, { opens, ends 
 }
 
 /** Writes the matched event as ours. @returns the bytes of output text in it */
-export function writeMatch(template: Template, buffer: Uint8Array, match: Match, out: OutputBuffer): number {
+function writeMatch(template: Template, buffer: Uint8Array, match: Match, out: OutputBuffer): number {
   const { ours, order, isText } = template;
   let textBytes = 0;
   for (let segment = 0; segment < ours.length; segment++) {

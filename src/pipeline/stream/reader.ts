@@ -98,6 +98,7 @@ export class StreamReader {
       const textBytes = out.forward(events.framer);
       if (textBytes >= 0) {
         this.meter.textBytes += textBytes;
+        if (textBytes > 0) this.meter.isUsageLast = false;
         if (this.#hasFinished && textBytes > 0) this.#progress.goesOn();
         continue;
       }

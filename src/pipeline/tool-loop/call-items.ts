@@ -11,8 +11,16 @@ export interface CallOutcome {
   hasFailed: boolean;
 }
 
+/** Shows calls of server tools to a client whose wire format has a place for them. */
+export interface ShownCalls {
+  /** Returns chunks that show the beginning of the calls of a step. @param head  a chunk of the response */
+  begun(head: ChatChunk, calls: readonly ToolCall[]): ChatChunk[];
+  /** Returns chunks that show the end of a call. @param outcome  null: it was not run */
+  ended(head: ChatChunk, call: ToolCall, outcome: CallOutcome | null): ChatChunk[];
+}
+
 /** The output items of calls of server tools, for a client that speaks Responses: a chat completion has no place for them. */
-export class CallItems {
+export class CallItems implements ShownCalls {
   readonly #toolOf: (call: ToolCall) => OfferedTool['tool'];
   /** The indices of a provider that speaks Responses begin at 0, so ours are below. */
   #next = -1;
@@ -22,7 +30,6 @@ export class CallItems {
     this.#toolOf = toolOf;
   }
 
-  /** Returns chunks that show the beginning of the calls of a step. @param head  a chunk of the response */
   begun(head: ChatChunk, calls: readonly ToolCall[]): ChatChunk[] {
     return calls.flatMap((call) => {
       const index = this.#next--;
@@ -33,7 +40,6 @@ export class CallItems {
     });
   }
 
-  /** Returns chunks that show the end of a call. @param outcome  null: it was not run */
   ended(head: ChatChunk, call: ToolCall, outcome: CallOutcome | null): ChatChunk[] {
     const open = this.#open.get(call);
     if (open === undefined) return [];
@@ -61,7 +67,8 @@ function eventsOf(type: string, names: readonly string[]): { event: NativeObject
   return names.map((name) => ({ event: { type: `response.web_search_call.${name}` } }));
 }
 
-function chunkOf(head: ChatChunk, item: Parameters<typeof withOutputItem>[1]): ChatChunk {
+/** Returns a chunk with nothing but an item. */
+export function chunkOf(head: ChatChunk, item: Parameters<typeof withOutputItem>[1]): ChatChunk {
   const delta = withOutputItem<ChunkDelta>({}, item);
   return { ...head, choices: [{ index: 0, delta, finish_reason: null }] };
 }

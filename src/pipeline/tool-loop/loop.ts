@@ -3,9 +3,10 @@ import { withSignal } from '../../base/async/within.ts';
 import { isGatewayError } from '../../base/errors.ts';
 import { type Ask, withRequest } from '../../call/ask.ts';
 import type { Generation, GenerationLog, ResponseEnd, StreamedResponse } from '../../call/generation.ts';
+import type { WireFormat } from '../../call/native.ts';
 import type { SearchRequest } from '../../call/search.ts';
 import { chunkFolder, toChunks } from '../../formats/chunks.ts';
-import { namedSlugs } from '../../routing/expand.ts';
+import { namedSlugs } from '../../routing/slugs.ts';
 import { type PluginVariants, splitSuffixes } from '../../routing/variant.ts';
 import type { ChatMessage, ChatRequest, ChatResult, ToolCall } from '../../schema/chat/chat.ts';
 import type { ChatChunk } from '../../schema/chat/chunk.ts';
@@ -16,7 +17,8 @@ import { contextOf } from '../hooks/plugin-context.ts';
 import type { Offer, OfferedTool } from '../server-tools/offer.ts';
 import { checkOffered } from '../server-tools/operator-services.ts';
 import { argumentsOf } from './arguments.ts';
-import { CallItems, type CallOutcome } from './call-items.ts';
+import { CallBlocks } from './call-blocks.ts';
+import { CallItems, type CallOutcome, type ShownCalls } from './call-items.ts';
 import { LoopStage, type OpenUse } from './stage.ts';
 import { type StepEnd, StepOutput } from './step-output.ts';
 import { mostSteps, stoppedBy } from './stop.ts';
@@ -157,8 +159,8 @@ class Loop {
   #callsLeft: number;
   /** true: a sentence may stand in the text of the response. JSON of a schema would no longer be valid with one. */
   readonly saysSo: boolean;
-  /** null: the client speaks chat completions. */
-  readonly #items: CallItems | null;
+  /** null: the client's wire format has no place for calls of server tools. */
+  readonly #items: ShownCalls | null;
   readonly #outcomes = new Map<ToolCall, CallOutcome>();
 
   constructor(run: CallRun, ask: Ask, { stopWhen, tools }: Offer) {
@@ -169,7 +171,7 @@ class Loop {
     this.stage = new LoopStage(run.journal);
     this.#callsLeft = ask.maxToolCalls ?? Number.POSITIVE_INFINITY;
     this.saysSo = (ask.request.response_format?.type ?? 'text') === 'text';
-    this.#items = run.call.ask.native === null ? null : new CallItems((call) => this.#toolOf(call).tool);
+    this.#items = shownCalls(run.call.ask.native?.format, (call) => this.#toolOf(call).tool);
   }
 
   /** Returns the items of the calls of a step, before they are run. */
@@ -231,7 +233,7 @@ class Loop {
     const { tool, settings } = this.#toolOf(call);
     const worker = { kind: 'server_tool', name: tool.name, hook: null, callId: call.id } as const;
     const run = () => this.#textOf(tool, settings, call.function.arguments, this.stage.runs(tool.name, log));
-    const outcome = await followed(this.#run.watch.follower, this.#run.call, worker, run, ({ hasFailed }) => hasFailed);
+    const outcome = await followed(this.#run.watch, this.#run.call, worker, run, ({ hasFailed }) => hasFailed);
     const { text: content } = outcome;
     if (this.#items !== null) this.#outcomes.set(call, outcome);
     return { role: 'tool', tool_call_id: call.id, content };
@@ -261,8 +263,16 @@ class Loop {
   }
 }
 
+function shownCalls(
+  format: WireFormat | undefined,
+  toolOf: (call: ToolCall) => OfferedTool['tool'],
+): ShownCalls | null {
+  if (format === 'responses') return new CallItems(toolOf);
+  return format === 'messages' ? new CallBlocks(toolOf) : null;
+}
+
 /** The model calls a tool, and no plugin does. */
-const ofModel = { plugin: null, options: {}, isAsked: true } as const;
+const ofModel = { plugin: null, spender: 'tools', options: {}, isAsked: true } as const;
 
 /**
  * Returns the next request: the conversation goes on with the calls of the model and their results. A choice of a tool

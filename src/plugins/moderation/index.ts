@@ -125,8 +125,10 @@ function textsOf(request: ChatRequest, native: Native | null): string[] {
   const texts: string[] = [];
   addTexts(request.messages, texts);
   addTexts(request.tools, texts);
-  // Items that no message holds.
-  addTexts(native?.input, texts);
+  // Parts that no message holds, and that an upstream of the same wire format gets.
+  if (native !== null)
+    for (const own of [native.input, native.items, native.tools, native.hostedTools, native.fields])
+      addTexts(own, texts);
   return [...new Set(texts)];
 }
 
@@ -141,6 +143,7 @@ const speaking: ReadonlySet<string> = new Set([
   'query',
   'summary',
   'reasoning',
+  'thinking',
   'transcript',
   'description',
   'filename',

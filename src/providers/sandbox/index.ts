@@ -3,9 +3,12 @@ import type { DialectRequest } from '../../dialects/dialect.ts';
 import { openaiChat } from '../../dialects/openai-chat/index.ts';
 import type { ChatRequest } from '../../schema/chat/chat.ts';
 import { fieldsWith } from '../../schema/chat/fields.ts';
+import { taskNames } from '../../schema/tasks.ts';
 import { completeProvider } from '../provider.ts';
 import { models } from './models.ts';
 import { usualMaxCompletionTokens } from './speak.ts';
+import { breakingModels } from './tasks/images.ts';
+import { failingModels, sandboxTaskModels } from './tasks/tasks.ts';
 import { contextLength } from './tokens.ts';
 import { createSandboxTransport } from './transport.ts';
 
@@ -36,7 +39,12 @@ export const sandbox = completeProvider({
   dialect: sandboxChat,
   auth: (request) => request,
   // All tokens that its models produce count against the largest output.
-  quirks: { reasoningBeside: false },
+  quirks: {
+    reasoningBeside: false,
+    images: { streams: true, base64Word: null },
+    speech: { forms: ['mp3', 'wav', 'pcm'] },
+    transcriptions: { forms: ['json', 'verbose_json', 'diarized_json'] },
+  },
   dataPolicy: { zeroRetention: true, trains: false },
   isSandbox: true,
   createTransport: createSandboxTransport,
@@ -56,8 +64,7 @@ const asked: readonly string[] = [
   ...fieldsWith({ parameter: 'unlisted' }),
 ].filter((name) => !usualParameters.includes(name));
 
-/** The sandbox's models, ready for a catalogue: one endpoint each. */
-export const sandboxModels: readonly Model[] = models.map((model) => {
+const chatModels: readonly Model[] = models.map((model) => {
   const slug = `sandbox/${model.id}`;
   const factor = model.priceFactor ?? 1;
   return {
@@ -79,10 +86,15 @@ export const sandboxModels: readonly Model[] = models.map((model) => {
         quantization: null,
         supportedParameters: [...usualParameters, ...(model.parameters ?? [])],
         dataPolicy: { zeroRetention: true, trains: false },
+        ...(failingModels.includes(model.id) ? { tasks: taskNames } : {}),
+        ...(breakingModels.includes(model.id) ? { tasks: ['chat', 'images'] } : {}),
       },
     ],
   };
 });
+
+/** The sandbox's models, ready for a catalogue: one endpoint each. */
+export const sandboxModels: readonly Model[] = [...chatModels, ...sandboxTaskModels];
 
 function ignoredOf({ request, upstreamModel }: Pick<DialectRequest, 'request' | 'upstreamModel'>): readonly string[] {
   const id = upstreamModel.replace(/^sandbox\//, '');

@@ -7,6 +7,8 @@ import type { Document, Outcome } from './outcome.ts';
 import { pacedBody } from './paced-body.ts';
 import { endMs, jsonSteps, type Performance, streamSteps } from './play.ts';
 import { Refusal, readRequest, type SandboxRequest } from './request.ts';
+import { audioAnswers, speechBody } from './tasks/audio.ts';
+import { failingModels, failureOf, performTask, taskOfPath } from './tasks/tasks.ts';
 import { countPromptTokens } from './tokens.ts';
 
 /** An upstream inside this process: OpenAI's chat completions over a Transport instead of over a socket. */
@@ -45,13 +47,58 @@ async function respond(
   clock: Clock,
 ): Promise<TransportResponse> {
   const { signal } = request;
+  const task = taskOfPath(new URL(request.url).pathname);
+  if (task !== null && request.method === 'POST') {
+    if (task === 'speech' || task === 'transcriptions' || task === 'translations')
+      return await performAudio(task, request, turn, clock);
+    const outcome = await performTask(task, request, turn);
+    if (outcome.kind === 'silence') return await silence(signal);
+    if (outcome.kind === 'unreachable') throw outcome.error;
+    return documentResponse(outcome, signal, clock);
+  }
   if (request.method !== 'POST' || !new URL(request.url).pathname.endsWith('/chat/completions')) {
-    return documentResponse(failure(404, 'The sandbox serves POST /chat/completions only.'), signal, clock);
+    return documentResponse(
+      failure(
+        404,
+        'The sandbox serves POST /chat/completions, /embeddings, /rerank, /moderations, /decisions, /images and /audio only.',
+      ),
+      signal,
+      clock,
+    );
   }
   const asked = readRequest(bodyText(request));
   const promptTokens = countPromptTokens(asked);
   const outcome = perform(asked, turn);
   return await playOutcome(outcome, { asked, promptTokens, number: turn.number, startMs, clock, signal });
+}
+
+/** Answers a request for sound, or about it. */
+async function performAudio(
+  task: 'speech' | 'transcriptions' | 'translations',
+  request: TransportRequest,
+  turn: Turn,
+  clock: Clock,
+): Promise<TransportResponse> {
+  const { signal } = request;
+  const form = task === 'speech' ? null : await formOf(request);
+  const spoken = task === 'speech' ? speechBody(bodyText(request)) : null;
+  const model = String(form?.get('model') ?? spoken?.model);
+  const failed = failureOf(model, turn);
+  if (failed?.kind === 'silence') return await silence(signal);
+  if (failed?.kind === 'unreachable') throw failed.error;
+  if (failed !== null) return documentResponse(failed, signal, clock);
+  const isKnown = model === (task === 'speech' ? 'speech' : 'whisper') || failingModels.includes(model);
+  if (!isKnown)
+    return documentResponse(
+      failure(404, `The sandbox has no model "${model.slice(0, 100)}" for ${task}.`),
+      signal,
+      clock,
+    );
+  return form === null ? audioAnswers.speech(spoken ?? {}, signal) : await audioAnswers.transcript(form, task, signal);
+}
+
+function formOf({ body, headers }: TransportRequest): Promise<FormData> {
+  return new Response(body as BodyInit, { headers }).formData();
 }
 
 export function bodyText({ body }: TransportRequest): string {

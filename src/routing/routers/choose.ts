@@ -1,7 +1,8 @@
 import type { Facts } from '../../call/facts.ts';
 import type { Model } from '../../call/model.ts';
+import type { ChatRequest } from '../../schema/chat/chat.ts';
 import type { Expanded, ExpandInput } from '../expanded.ts';
-import { demandsOf, unmetDemand } from '../filter.ts';
+import { unmetDemand } from '../filter.ts';
 import { splitSuffixes, type Variant, variantOf } from '../variant.ts';
 import { type AutoSettings, autoModels, autoSettings, autoStage } from './auto.ts';
 import { difficultyOf, featuresOf } from './difficulty.ts';
@@ -29,10 +30,12 @@ export function routerOf(slug: string, brand: string): Router | null {
 
 /** Lets a router choose the models. @param slug  the router's, as the request names it */
 export function choose(router: Router, slug: string, input: ExpandInput, isFast: boolean): Expanded {
-  const { view, facts, request, needs } = input;
+  const { view, facts, routed } = input;
+  const { needs, demands } = routed;
+  // `expand` asks no router for another task.
+  const request = routed.chat as ChatRequest;
   const settings = router === 'auto' ? autoSettings(request, input.routers) : null;
   const mayServe = sandboxRule(input, settings?.allowedModels ?? null);
-  const demands = demandsOf(input);
   const passes: RouterInput['passes'] = (endpoint, model) =>
     (mayServe === null || mayServe(endpoint)) &&
     facts.imposed?.refuses(endpoint) !== true &&
@@ -42,8 +45,8 @@ export function choose(router: Router, slug: string, input: ExpandInput, isFast:
   const from: RouterInput = { models: usable, needs, facts, passes };
   // A chosen model may have further endpoints at a sandbox.
   const own: readonly Variant[] = mayServe === null ? [] : [{ rule: ['sandbox', mayServe] }];
-  if (router === 'pareto') return choosePareto(slug, from, input, own, isFast);
-  if (settings !== null) return chooseAuto(slug, from, input, own, settings);
+  if (router === 'pareto') return choosePareto(slug, from, input, request, own, isFast);
+  if (settings !== null) return chooseAuto(slug, from, facts, request, own, settings);
   const models = keepPinned(freeModels(from), slug, facts);
   return {
     chosen: models.map((model) => ({ model, variants: [...variantOf(model.endpoints, ['free']), ...own] })),
@@ -57,11 +60,12 @@ export function choose(router: Router, slug: string, input: ExpandInput, isFast:
 function chooseAuto(
   slug: string,
   from: RouterInput,
-  { facts, request, needs }: ExpandInput,
+  facts: Facts,
+  request: ChatRequest,
   own: readonly Variant[],
   settings: AutoSettings,
 ): Expanded {
-  const features = facts.difficulty === undefined ? featuresOf(request, needs) : null;
+  const features = facts.difficulty === undefined ? featuresOf(request, from.needs) : null;
   const difficulty = features === null ? (facts.difficulty as number) : difficultyOf(features);
   const choice = autoModels(from, settings, difficulty);
   const models = keepPinned(choice.ranked, slug, facts).slice(0, maxChosen);
@@ -78,7 +82,8 @@ function chooseAuto(
 function choosePareto(
   slug: string,
   from: RouterInput,
-  { facts, request, routers }: ExpandInput,
+  { facts, routers }: ExpandInput,
+  request: ChatRequest,
   own: readonly Variant[],
   isFast: boolean,
 ): Expanded {

@@ -1,10 +1,11 @@
 import { fitsPattern } from '../../base/text/pattern.ts';
 import type { Facts } from '../../call/facts.ts';
 import type { Endpoint, Model } from '../../call/model.ts';
-import type { ChatRequest } from '../../schema/chat/chat.ts';
+import { tasksOfModel } from '../../call/task.ts';
 import { isAmong, slugSet } from '../filter.ts';
 import { lacks, type Needs } from '../needs.ts';
 import { averagePrice } from '../rank.ts';
+import type { Routed } from '../routed.ts';
 import { isFree } from '../variant.ts';
 
 /** The models that a router chooses from, and the facts that it needs for the choice. */
@@ -42,10 +43,12 @@ export function fittingModels(
 ) {
   const ableTo = (need: Needs) =>
     models
-      .filter(({ outputModalities }) => outputModalities === undefined || outputModalities.includes('text'))
+      .filter((model) => writesText(model))
       .map((model) => ({
         model,
-        endpoints: reachable(model, facts).filter((one) => isWanted(one) && !lacks(need, model, one)),
+        endpoints: reachable(model, facts).filter(
+          (one) => isWanted(one) && one.tasks?.includes('chat') !== false && !lacks(need, model, one),
+        ),
       }))
       .filter(({ endpoints }) => endpoints.length > 0);
   let able = ableTo(needs);
@@ -54,6 +57,12 @@ export function fittingModels(
     .map(({ model, endpoints }) => ({ model, endpoints: endpoints.filter((one) => passes(one, model)) }))
     .filter(({ endpoints }) => endpoints.length > 0);
   return allowed.length > 0 ? allowed : able;
+}
+
+/** true: the model writes text, as far as is known. */
+function writesText(model: Model): boolean {
+  if (model.outputModalities !== undefined) return model.outputModalities.includes('text');
+  return tasksOfModel(model)?.includes('chat') !== false;
 }
 
 /** Returns the models with the largest context, where none is large enough. */
@@ -88,7 +97,7 @@ export function reachable({ endpoints }: Model, { usableProviders, byokCredentia
 
 /** The facts that a router's rule about sandboxes depends on. */
 interface SandboxFacts {
-  request: ChatRequest;
+  routed: Pick<Routed, 'preferences'>;
   facts: Facts;
   isSandbox: (providerSlug: string) => boolean;
   hasOnlySandboxes: boolean;
@@ -102,11 +111,11 @@ interface SandboxFacts {
  * @param allowedModels  the patterns of the auto router; null: none
  */
 export function sandboxRule(
-  { request, facts, isSandbox, hasOnlySandboxes }: SandboxFacts,
+  { routed: { preferences }, facts, isSandbox, hasOnlySandboxes }: SandboxFacts,
   allowedModels: readonly string[] | null,
 ): ((endpoint: Endpoint) => boolean) | null {
   if (hasOnlySandboxes && facts.byokCredentials.every(({ provider }) => isSandbox(provider))) return null;
-  const named = slugSet([...(request.provider?.only ?? []), ...(request.provider?.order ?? [])]);
+  const named = slugSet([...(preferences?.only ?? []), ...(preferences?.order ?? [])]);
   return (endpoint) => {
     const { providerSlug, modelSlug } = endpoint;
     if (!isSandbox(providerSlug) || isAmong(named, endpoint)) return true;

@@ -23,6 +23,16 @@ export const pricingSchema = lazily(() =>
     input_cache_write_12h: priceText().optional(),
     internal_reasoning: priceText().optional(),
     web_search: priceText().optional(),
+    /** USD per query of a reranker with up to 100 documents. */
+    search_unit: priceText().optional(),
+    /** USD per image that is made; of several sizes and qualities, the dearest. */
+    output_image: priceText().optional(),
+    /** USD per megapixel of an image that is made. */
+    output_megapixel: priceText().optional(),
+    /** USD per character of a text that is spoken. */
+    character: priceText().optional(),
+    /** USD per second of audio that is transcribed. */
+    second: priceText().optional(),
   }),
 );
 export interface ShownPricing extends z.infer<ReturnType<typeof pricingSchema>> {}
@@ -70,3 +80,14 @@ export const endpointSchema = lazily(() =>
   }),
 );
 export interface ShownEndpoint extends z.infer<ReturnType<typeof endpointSchema>> {}
+
+/** An endpoint in `GET /endpoints`, with facts that the public wire does not have. */
+export const endpointWithStateSchema = lazily(() =>
+  endpointSchema().extend({
+    /** true: a request with `provider.zdr` could use it. */
+    is_zdr: z.boolean(),
+    /** The time until which the endpoint is left alone; null: it is not. ISO 8601. */
+    cooldown_until: z.iso.datetime().nullable(),
+  }),
+);
+export interface ShownEndpointWithState extends z.infer<ReturnType<typeof endpointWithStateSchema>> {}

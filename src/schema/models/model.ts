@@ -143,6 +143,18 @@ const lowerCase = lazily(() => z.string().transform((text) => text.trim().toLowe
 
 const modelsFilters = lazily(() =>
   z.strictObject({
+    /** Id of the model before the page, of clients that speak Messages. */
+    after_id: z.string().optional(),
+    /** Id of the model behind the page, of clients that speak Messages. */
+    before_id: z.string().optional(),
+    /** The most models of a page, of clients that speak Gemini. Default: 50. */
+    pageSize: z
+      .string()
+      .regex(/^0*[1-9]\d{0,14}$/, expectation('expected an integer of at least 1'))
+      .transform(Number)
+      .optional(),
+    /** `nextPageToken` of the page before, of clients that speak Gemini. */
+    pageToken: z.string().optional(),
     /** A part of the name or slug. */
     q: lowerCase().optional(),
     /** One endpoint must support all of them. */

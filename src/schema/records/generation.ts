@@ -12,6 +12,114 @@ const numbers = lazily(() => z.number().nullable());
 
 /** The outcomes of a client call. `cut`: failed after the first token. `cancelled`: the client left. */
 export const outcomes = ['ok', 'failed', 'cut', 'cancelled', 'lost'] as const;
+const generationOutcomes = ['ok', 'failed', 'cut', 'cancelled'] as const;
+
+/** The parts of a cost, in the order in which people read them. */
+export const costPartNames = [
+  'input',
+  'cached',
+  'cache_writes',
+  'input_media',
+  'output',
+  'reasoning',
+  'output_media',
+  'request',
+  'searches',
+  'failed_attempts',
+  'plugins',
+  'guardrails',
+  'tools',
+] as const;
+export type CostPartName = (typeof costPartNames)[number];
+
+const nanoUsd = lazily(() => z.int().optional());
+const millis = lazily(() => z.number().nullable());
+
+/** The parts of a booked cost, integer nano-USD. A part that is absent is 0. */
+const costPartsSchema = lazily(() =>
+  z.object({
+    /** Tokens of the prompt but cached ones. */
+    input: nanoUsd(),
+    /** Tokens of the prompt that were read from a cache. */
+    cached: nanoUsd(),
+    /** Tokens of the prompt that were written to a cache. */
+    cache_writes: nanoUsd(),
+    /** Images and audio of the prompt. */
+    input_media: nanoUsd(),
+    /** Tokens of the response but reasoning. */
+    output: nanoUsd(),
+    /** Reasoning. */
+    reasoning: nanoUsd(),
+    /** Images and audio of the response. */
+    output_media: nanoUsd(),
+    /** Prices per request. */
+    request: nanoUsd(),
+    /** Searches that providers made. */
+    searches: nanoUsd(),
+    /** Attempts that failed, and may be charged all the same. */
+    failed_attempts: nanoUsd(),
+    /** Spent by plugins beside models. */
+    plugins: nanoUsd(),
+    /** Spent by guardrails beside models. */
+    guardrails: nanoUsd(),
+    /** Spent by server tools. */
+    tools: nanoUsd(),
+  } satisfies Record<CostPartName, z.ZodType>),
+);
+
+/** One upstream response of a call. Times are milliseconds since the request arrived; null: not reached. */
+const generationDetailSchema = lazily(() =>
+  z.object({
+    /** Slug as this generation asked for it. */
+    requested: z.string(),
+    /** Slug of the model that served. */
+    model: texts(),
+    /** Display name of the provider that served. */
+    provider: texts(),
+    /** Name of the endpoint that served. */
+    endpoint: texts(),
+    /** The outcome. */
+    outcome: z.enum(generationOutcomes),
+    /** HTTP status of its end. */
+    status: z.int(),
+    /** The number of its attempts. They follow each other in `attempts`. */
+    attempts: count(),
+    /** The beginning. */
+    started_ms: z.number(),
+    /** The route was planned. */
+    planned_ms: millis(),
+    /** The money was held. */
+    held_ms: millis(),
+    /** The first attempt was sent. */
+    sent_ms: millis(),
+    /** The first token, or the complete response, was there. */
+    first_token_ms: millis(),
+    /** The end. */
+    ended_ms: millis(),
+    /** The most that was held for it, integer nano-USD. */
+    held_nano_usd: z.int(),
+    /** The booked cost, integer nano-USD; null: a price is not known. */
+    cost_nano_usd: z.int().nullable(),
+  }),
+);
+
+/** Work of a plugin, a guardrail or a server tool for which the request waited. */
+const workSchema = lazily(() =>
+  z.object({
+    /** The kind of worker. */
+    kind: z.enum(['plugin', 'guardrail', 'server_tool']),
+    /** Its name, or the id of the guardrail. */
+    name: z.string(),
+    /** The hook of a plugin or guardrail, such as `before`; null for a tool. */
+    hook: texts(),
+    /** Milliseconds from the arrival of the request to its beginning. */
+    started_ms: z.number(),
+    /** Its length, in milliseconds. */
+    ms: z.number(),
+    /** The outcome. `refused`: with an error for the client. */
+    outcome: z.enum(['ok', 'refused', 'cancelled', 'failed']),
+  }),
+);
 
 /**
  * The record of one client call for a completion: the fields of the public wire, then our own. Fields of the wire that
@@ -171,6 +279,15 @@ export const generationSchema = lazily(() =>
     pipeline: z.array(z.string()),
     /** Names of the request's field `trace`. */
     trace: z.record(z.string(), z.string()).nullable(),
+    /**
+     * The parts of the booked cost, integer nano-USD, which add up to it; null: it is not known. Absent: the record is
+     * of an older version, or of a lost request.
+     */
+    cost_parts_nano_usd: costPartsSchema().nullish(),
+    /** One for each upstream response, in the order they began; at most 100. Absent: as before. */
+    generation_details: z.array(generationDetailSchema()).optional(),
+    /** The work of plugins, guardrails and server tools, in the order in which it ended; at most 100. Absent: as before. */
+    stages: z.array(workSchema()).optional(),
   }),
 );
 export interface Generation extends z.infer<ReturnType<typeof generationSchema>> {}

@@ -7,11 +7,15 @@ import { isKnownTool, type ResponsesTool } from './tools.ts';
 /** A body of a million faults is refused for the first of them. */
 const mostIssues = 100;
 
-/** Nothing is stored: what would name something stored is refused, and what to do instead is said. */
-const stateless: Readonly<Record<string, string>> = {
+/** Fields that are refused where nothing is stored, each with what to do instead. */
+const keepingNothing: Readonly<Record<string, string>> = {
   store: 'this operation is stateless and stores no response; leave store out, or send false',
   previous_response_id: 'this operation is stateless; send the items of the earlier responses in input',
   conversation: 'this operation is stateless; send the items of the conversation in input',
+};
+
+/** Fields that name what is never stored. */
+const stateless: Readonly<Record<string, string>> = {
   prompt: 'this operation stores no prompts; send the text in instructions or in input',
   background: 'this operation is stateless and runs nothing in the background; leave background out, or send false',
 };
@@ -32,16 +36,23 @@ const otherNames: Readonly<Record<string, string>> = {
   audio: 'a response has no sound; leave audio out, or use chat completions',
 };
 
-/** Finds what the schema of a Responses request does not say: the caller gets status 400. */
-export function responsesIssues(request: ResponsesRequest): readonly Issue[] {
+/**
+ * Finds what the schema of a Responses request does not say: the caller gets status 400.
+ * @param keepsResponses  true: the gateway keeps responses, so a request may ask for it, and may name one
+ */
+export function responsesIssues(request: ResponsesRequest, keepsResponses = false): readonly Issue[] {
   const issues: Issue[] = [];
   const add = (path: string, message: string): void => {
     if (issues.length < mostIssues) issues.push({ path, message });
   };
-  for (const [name, message] of Object.entries(stateless)) if (isAsked(request[name])) add(name, message);
+  const refused = keepsResponses ? stateless : { ...keepingNothing, ...stateless };
+  for (const [name, message] of Object.entries(refused)) if (isAsked(request[name])) add(name, message);
   for (const [name, message] of Object.entries(otherNames)) if (isAsked(request[name])) add(name, message);
+  if (keepsResponses && isAsked(request.conversation) && isAsked(request.previous_response_id))
+    add('conversation', 'goes on from another place than previous_response_id; send one of the two');
   addToolIssues(request.tools ?? [], 'tools', add);
-  if (typeof request.input !== 'string') addItemIssues(request.input, add);
+  if (typeof request.input !== 'string' && !addItemIssues(request.input, 'input', add))
+    add('input', 'expected at least one item that says something to the model, such as a message');
   addChoiceIssues(request, add);
   return issues;
 }
@@ -56,10 +67,26 @@ const silentTypes: ReadonlySet<unknown> = new Set(['additional_tools', 'item_ref
 
 type Add = (path: string, message: string) => void;
 
-function addItemIssues(input: readonly InputItem[], add: Add): void {
+/**
+ * Finds what the schema of items that are added to a conversation does not say: the caller gets status 400.
+ * @param name  the field that holds them
+ */
+export function conversationItemIssues(items: readonly InputItem[], name: string): readonly Issue[] {
+  const issues: Issue[] = [];
+  const add: Add = (path, message) => {
+    if (issues.length < mostIssues) issues.push({ path, message });
+  };
+  for (const [at, { type }] of items.entries())
+    if (isCommand(type)) add(`${name}[${at}].type`, `"${type}" is for the input of a response; it cannot be kept`);
+  addItemIssues(items, name, add);
+  return issues;
+}
+
+/** @returns true: an item says something to the model */
+function addItemIssues(input: readonly InputItem[], name: string, add: Add): boolean {
   let says = false;
   for (const [at, item] of input.entries()) {
-    const path = `input[${at}]`;
+    const path = `${name}[${at}]`;
     if (item.type === 'item_reference')
       add(
         `${path}.type`,
@@ -72,7 +99,7 @@ function addItemIssues(input: readonly InputItem[], add: Add): void {
     }
     says ||= isMessageItem(item) || isCommand(item.type) || !(silentTypes.has(item.type) || isHostedItem(item.type));
   }
-  if (!says) add('input', 'expected at least one item that says something to the model, such as a message');
+  return says;
 }
 
 const taken = 'another tool has this name';

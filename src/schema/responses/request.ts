@@ -2,10 +2,9 @@ import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 import { jsonObject, list, mapOf, textUpTo } from '../bounded.ts';
 import { cacheControlSchema } from '../chat/part.ts';
-import { pluginSchema } from '../chat/plugins.ts';
-import { providerPreferencesSchema } from '../chat/preferences.ts';
-import { reasoningEffortSchema, stopConditionSchema, traceSchema } from '../chat/request.ts';
+import { reasoningEffortSchema } from '../chat/request.ts';
 import { samplingFields } from '../chat/sampling.ts';
+import { gatewayShape } from '../gateway-shape.ts';
 import { countOrNull, flagOrNull, number, positive, text, textOrNull } from '../scalars.ts';
 import { inputItemSchema } from './items.ts';
 import { responsesToolChoiceSchema, responsesToolSchema } from './tools.ts';
@@ -99,13 +98,12 @@ export const responsesRequestSchema = lazily(() =>
     reasoning: reasoningSchema().nullish(),
     /** The additional parts of the response, such as `message.output_text.logprobs`. */
     include: list(text()).nullish(),
-    /** Responses are not stored: true is refused. */
-    store: refusedFlag(),
-    /** Nothing is stored: an id is refused. */
-    previous_response_id: z
-      .string()
-      .nullish()
-      .meta({ enum: [null] }),
+    /** true: the response is kept, where the workspace keeps responses; elsewhere it is refused. Default false. */
+    store: flagOrNull(),
+    /** Id of a kept response that the input goes on from. */
+    previous_response_id: textOrNull(),
+    /** The conversation that the input goes on from, and that input and output are added to: its id, or an object with it. */
+    conversation: z.union([text(), z.looseObject({ id: text() })]).nullish(),
     /** true is refused. */
     background: refusedFlag(),
     /** `auto`: the provider may leave out the oldest items where the input is too long. */
@@ -122,8 +120,6 @@ export const responsesRequestSchema = lazily(() =>
     user: textUpTo(256).nullish(),
     /** The same, for the provider's abuse monitoring. */
     safety_identifier: textOrNull(),
-    /** Key for sticky routing and for grouping. */
-    session_id: textUpTo(256).nullish(),
     /** Requests with the same key share the provider's cache; stands in for `session_id`. */
     prompt_cache_key: textOrNull(),
     /** The time for which the provider keeps the cache. */
@@ -134,18 +130,7 @@ export const responsesRequestSchema = lazily(() =>
     image_config: mapOf(z.union([text(), number(), z.array(z.unknown())])).nullish(),
     /** Asks the provider to cache the prompt. */
     cache_control: cacheControlSchema().nullish(),
-    /** Affects streams only. */
-    debug: z.looseObject({ echo_upstream_body: flagOrNull() }).nullish(),
-    /** The plugins that act on the request. */
-    plugins: list(pluginSchema()).nullish(),
-    /** The providers that may serve, and their order. */
-    provider: providerPreferencesSchema().nullish(),
-    /** Deprecated in favour of `provider.sort.partition`. */
-    route: z.union([z.enum(['fallback', 'sort']), jsonObject()]).nullish(),
-    /** Any of the conditions ends the loop of server tools. */
-    stop_server_tools_when: z.union([list(stopConditionSchema()).min(1), stopConditionSchema()]).nullish(),
-    /** The caller's own names for tracing. */
-    trace: traceSchema().nullish(),
+    ...gatewayShape(),
     /** Default false. */
     stream: flagOrNull(),
     /** Settings of the stream. */

@@ -263,8 +263,10 @@ export const responsesResultSchema = lazily(() =>
     safety_identifier: text().nullable(),
     /** Id of the response that this one continues. */
     previous_response_id: textOrNull(),
-    /** Always false: no response is stored. */
-    store: z.literal(false),
+    /** true: the response is kept. While it is on its way: it is to be kept, and the last event says whether it is. */
+    store: z.boolean(),
+    /** The conversation that the response is added to; null: it was asked for, and the response is not added. Absent: none. */
+    conversation: z.looseObject({ id: text() }).nullish(),
   }),
 );
 /** A response of the Responses operation. */

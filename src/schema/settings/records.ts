@@ -20,6 +20,20 @@ export const recordSettingsSchema = lazily(() =>
      * record is lost.
      */
     contentQueueChars: count().default(50_000_000),
+    /** The time for which a response with `store: true` is kept; see docs/responses.md#stored-responses. */
+    responsesTtlMs: milliseconds().default(2_592_000_000),
+    /** The most responses that are kept of one workspace; beyond it the oldest go. */
+    maxResponses: count().default(10_000),
+    /** The longest response that is kept, in characters, with all of its input. A larger one is not kept, and says so. */
+    maxResponseChars: count().default(4_000_000),
+    /** The time for which a conversation is kept after its last change; see docs/responses.md#conversations. */
+    conversationsTtlMs: milliseconds().default(2_592_000_000),
+    /** The most conversations that are kept of one workspace; beyond it go those that were changed the longest time ago. */
+    maxConversations: count().default(10_000),
+    /** The most items of a conversation. */
+    maxConversationItems: count().default(2_000),
+    /** The longest conversation, in characters, with its metadata. */
+    maxConversationChars: count().default(4_000_000),
     /** The longest time that records are collected before they are written together. */
     flushMs: milliseconds().default(1_000),
     /** The most records that a list with filters looks through for one page. */

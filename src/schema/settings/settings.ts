@@ -28,6 +28,13 @@ export const budgetSettingsSchema = lazily(() =>
     /** A hold expires this long after its process renewed it last. */
     leaseMs: z.int().min(1000).default(60_000),
     /**
+     * true: a process takes a small slice of what a budget has left, holds money for its requests out of the slice, and
+     * reports the costs together (docs/budgets.md#slices). false: each request is held and settled at the store. On
+     * SQLite, Redis, PostgreSQL and a `ledger` with `draw`. Needs `onLostHold: 'charge'`.
+     * @default true on Redis and PostgreSQL with `onLostHold: 'charge'`, else false
+     */
+    escrow: z.boolean().optional(),
+    /**
      * The hold for the output. `worst`: the largest output. `p99`: as much as 99 of 100 such requests of the workspace
      * needed (docs/budgets.md#holding-less-than-the-worst-case); a limit can then be overspent.
      */
@@ -46,6 +53,18 @@ export const budgetSettingsSchema = lazily(() =>
   }),
 );
 export interface BudgetSettings extends z.infer<ReturnType<typeof budgetSettingsSchema>> {}
+
+/** Option `tokenCounts`. */
+export const tokenCountSettingsSchema = lazily(() =>
+  z.strictObject({
+    /**
+     * true: a client that asks for the number of tokens of a request gets the count of the provider that would serve it,
+     * where the provider has one. The provider then gets the request, free of charge. false: the gateway estimates.
+     */
+    atProviders: z.boolean().default(true),
+  }),
+);
+export interface TokenCountSettings extends z.infer<ReturnType<typeof tokenCountSettingsSchema>> {}
 
 /** Option `redis`. */
 export const redisSettingsSchema = lazily(() =>
@@ -170,6 +189,10 @@ export const limitSettingsSchema = lazily(() =>
      * the fields of the request itself.
      */
     listItems: count().default(1_000),
+    /** Items of a request for embeddings. */
+    embeddingItems: count().default(2_048),
+    /** Documents of a request for a ranking. */
+    rerankDocuments: count().default(10_000),
     /** Different patterns with a `*` in `allowed_models`, over all provider credentials of one workspace. */
     credentialPatterns: count().default(1_000),
     /** Guardrails of one workspace. Every request reads them all. */

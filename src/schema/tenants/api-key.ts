@@ -286,6 +286,8 @@ export const currentApiKeySchema = lazily(() =>
     workspace_id: z.string(),
     /** The permissions of the caller. */
     permissions: z.array(permissionSchema()),
+    /** true: the caller manages every workspace. An addition of this gateway. */
+    manages_all: z.boolean(),
     ...limits(),
     ...usage(),
     /** Patterns of the models that the key may use; null: all of them. */

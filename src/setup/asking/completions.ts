@@ -4,9 +4,12 @@ import { isObject } from '../../base/values.ts';
 import type { Caller } from '../../call/call.ts';
 import type { OperationReply } from '../../call/reply.ts';
 import type { AskedWith } from '../../http/edge.ts';
-import type { Operation } from '../../operations/operation.ts';
+import type { ListedOperation } from '../../operations/operation.ts';
 import type { ChatRequest, ChatResult } from '../../schema/chat/chat.ts';
 import type { ChatChunk } from '../../schema/chat/chunk.ts';
+import type { ChoiceError } from '../../schema/chat/result.ts';
+import type { TextCompletionRequest } from '../../schema/completions/request.ts';
+import type { TextCompletionChunk, TextCompletionResult } from '../../schema/completions/result.ts';
 import type { ResponsesEvent } from '../../schema/responses/events.ts';
 import type { ResponsesRequest } from '../../schema/responses/responses.ts';
 import type { ResponsesResult } from '../../schema/responses/result.ts';
@@ -40,6 +43,11 @@ export interface Completions {
       readonly create: CreateCompletion<ChatRequest, ChatResult, ChatChunk>;
     };
   };
+  /** Text completions. */
+  readonly completions: {
+    /** As POST /completions. */
+    readonly create: CreateCompletion<TextCompletionRequest, TextCompletionResult, TextCompletionChunk>;
+  };
   /** Responses. */
   readonly responses: {
     /** As POST /responses. A stream that fails gives the event `response.failed`, and then throws. */
@@ -49,7 +57,7 @@ export interface Completions {
 
 /** Runs an operation that may stream; see `Edge.ask`. */
 export type AskOperation = (
-  operation: Operation,
+  operation: ListedOperation,
   given: unknown,
   caller: Caller,
   of: AskedWith,
@@ -69,24 +77,29 @@ export type AskFor<Result, Chunk> = (body: unknown, options?: CompletionOptions)
 export type AskChat = AskFor<ChatResult, ChatChunk>;
 
 /** @param brand  names the field with the routing of a chat completion */
-export function createCompletions(operations: readonly Operation[], ask: AskOperation, brand: string) {
-  const named = (name: string) => operations.find((one) => one.name === name) as Operation;
-  const [chat, responses] = [named('createChatCompletion'), named('createResponse')];
-  const ofChat = chatMeaning(`${brand}_metadata`);
+export function createCompletions(operations: readonly ListedOperation[], ask: AskOperation, brand: string) {
+  const named = (name: string) => operations.find((one) => one.name === name) as ListedOperation;
+  const [chat, texts] = [named('createChatCompletion'), named('createCompletion')];
+  const responses = named('createResponse');
+  const ofChat = chunkMeaning<ChatChunk>(`${brand}_metadata`);
+  const ofTexts = chunkMeaning<TextCompletionChunk>(`${brand}_metadata`);
   const askChat = (caller: Caller): AskChat => askWith(ask, chat, caller, ofChat);
   return {
     askChat,
     completions(caller: Caller): Completions {
       const askResponses = askWith<ResponsesResult, ResponsesEvent>(ask, responses, caller, ofResponses);
+      const askTexts = askWith<TextCompletionResult, TextCompletionChunk>(ask, texts, caller, ofTexts);
       return {
         chat: { completions: { create: contentOf(askChat(caller)) } },
+        completions: { create: contentOf(askTexts) },
         responses: { create: contentOf(askResponses) },
       };
     },
   };
 }
 
-function contentOf<Body extends object, Result, Chunk>(
+/** Returns the function for the content of the responses alone. */
+export function contentOf<Body extends object, Result, Chunk>(
   asked: AskFor<Result, Chunk>,
 ): CreateCompletion<Body, Result, Chunk> {
   const create = async (body: unknown, options?: CompletionOptions) => (await asked(body, options)).content;
@@ -96,17 +109,19 @@ function contentOf<Body extends object, Result, Chunk>(
 /**
  * The body goes through JSON, as over a network: the caller may change its own objects meanwhile, and gets objects that
  * nobody else has.
+ * @param read  reads a body of another form
  */
-function askWith<Result, Chunk>(
+export function askWith<Result, Chunk>(
   ask: AskOperation,
-  operation: Operation,
+  operation: ListedOperation,
   caller: Caller,
   meaning: EventMeaning<Chunk>,
+  read: (body: unknown) => unknown = jsonOf,
 ): AskFor<Result, Chunk> {
   return async (body, options) => {
     const { signal, headers } = checkedOptions(options);
     signal?.throwIfAborted();
-    const reply = await ask(operation, jsonOf(body), caller, { headers, signal });
+    const reply = await ask(operation, await read(body), caller, { headers, signal });
     const named = { ...reply.headers };
     if (reply.kind === 'stream')
       return { headers: named, content: completionStream(reply.body, named, meaning, signal) };
@@ -116,7 +131,7 @@ function askWith<Result, Chunk>(
 }
 
 /** Returns the text of a body. @throws GatewayError invalid_request (400) for what JSON has no place for */
-function jsonOf(body: unknown): string {
+export function jsonOf(body: unknown): string {
   if (!isObject(body)) throw refusal('invalid_request', [{ path: '', message: 'expected object' }]);
   try {
     return JSON.stringify(body);
@@ -125,8 +140,8 @@ function jsonOf(body: unknown): string {
   }
 }
 
-/** @throws GatewayError invalid_request (400) */
-function checkedOptions(options: unknown = {}): { signal: AbortSignal | undefined; headers: Headers } {
+/** Reads the options of a function that asks. @throws GatewayError invalid_request (400) */
+export function checkedOptions(options: unknown = {}): { signal: AbortSignal | undefined; headers: Headers } {
   const wrong = (path: string, message: string, cause?: unknown) =>
     refusal('invalid_request', [{ path: path === '' ? 'options' : `options.${path}`, message }], cause);
   if (!isObject(options)) throw wrong('', 'expected object');
@@ -139,26 +154,28 @@ function checkedOptions(options: unknown = {}): { signal: AbortSignal | undefine
   try {
     const read = new Headers(headers);
     // The caller is known. A key that came by mistake is shown to nobody.
-    read.delete('authorization');
+    for (const name of ['authorization', 'x-api-key', 'x-goog-api-key']) read.delete(name);
     return { signal, headers: read };
   } catch (error) {
     throw wrong('headers', 'expected headers', error);
   }
 }
 
-function chatMeaning(metadataField: string): EventMeaning<ChatChunk> {
+function chunkMeaning<Chunk extends ChatChunk | TextCompletionChunk>(metadataField: string): EventMeaning<Chunk> {
   return {
     showsFailure: false,
+    hasSentinel: true,
     failure(chunk): GatewayError | null {
       if (!isObject(chunk.error)) return null;
       const usage = chunk.usage === undefined ? {} : { usage: chunk.usage };
-      return reportedError(chunk.error, usage, chunk[metadataField]);
+      return reportedError(chunk.error as ChoiceError, usage, chunk[metadataField]);
     },
   };
 }
 
 const ofResponses: EventMeaning<ResponsesEvent> = {
   showsFailure: true,
+  hasSentinel: true,
   failure(event) {
     if (event.type !== 'response.failed') return null;
     const { error, error_type: errorType, usage } = event.response;

@@ -27,6 +27,10 @@ export interface EventMeaning<Chunk> {
   failure(event: Chunk): GatewayError | null;
   /** true: an event that reports a failure is for the reader as well. */
   showsFailure: boolean;
+  /** Tells whether an event is the last one. Absent: `[DONE]` ends a stream. */
+  isLast?(event: Chunk): boolean;
+  /** true: a complete stream ends with `[DONE]`. false: one that does not fail is complete. */
+  hasSentinel: boolean;
 }
 
 /** Events of the gateway itself are as long as they have to be. */
@@ -63,7 +67,10 @@ export function completionStream<Chunk>(
       if (event.data === sentinel) return end(done);
       const chunk = JSON.parse(event.data) as Chunk;
       const broken = meaning.failure(chunk);
-      if (broken === null) return { done: false, value: chunk };
+      if (broken === null) {
+        const result: IteratorResult<Chunk, undefined> = { done: false, value: chunk };
+        return meaning.isLast?.(chunk) === true ? await end(result) : result;
+      }
       await end(done);
       if (!meaning.showsFailure) throw broken;
       failure = broken;
@@ -96,6 +103,7 @@ export function completionStream<Chunk>(
     if (bytes !== null) framer.push(bytes);
     else if (!isOver) {
       isOver = true;
+      if (!meaning.hasSentinel) return null;
       throw new GatewayError('upstream_failed', 'The response was broken off');
     }
     return null;

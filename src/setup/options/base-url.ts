@@ -4,9 +4,12 @@ import type { Provider } from '../../providers/provider.ts';
 /** An address of a provider as it is used, and what was corrected in it; or why it cannot be used. */
 export type ReadAddress = { url: string; corrections: readonly string[] } | { refused: string };
 
-/** The paths of dialects, which the gateway adds itself. */
+/**
+ * The paths of dialects, which the gateway adds itself. At Google Cloud, `…/publishers/anthropic/models` is no such path: the
+ * name of the model comes behind it.
+ */
 const ownPath =
-  /\/(?:chat\/completions|completions|responses|messages|embeddings|models|models\/[^/:]+:(?:generateContent|streamGenerateContent)|model\/[^/]+\/converse(?:-stream)?)$/;
+  /\/(?:chat\/completions|completions|responses|messages|embeddings|audio\/(?:speech|transcriptions|translations)|(?<!\/publishers\/[^/]+\/)models|models\/[^/:]+:(?:generateContent|streamGenerateContent)|model\/[^/]+\/converse(?:-stream)?)$/;
 
 /**
  * Reads the address that an operator gives for a provider. What is certainly a slip is corrected: without that, each

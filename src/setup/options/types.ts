@@ -14,6 +14,7 @@ import type {
   retrySettingsSchema,
   stickySettingsSchema,
   streamSettingsSchema,
+  tokenCountSettingsSchema,
 } from '../../schema/settings/settings.ts';
 import type { timeoutSettingsSchema } from '../../schema/settings/timeouts.ts';
 import type { webSocketSettingsSchema } from '../../schema/settings/web-sockets.ts';
@@ -88,3 +89,6 @@ export interface StickyOptions extends z.input<ReturnType<typeof stickySettingsS
 
 /** Thoughts that a provider binds to their conversation. */
 export interface ThoughtBindingOptions extends z.input<ReturnType<typeof thoughtBindingSettingsSchema>> {}
+
+/** Counts of the tokens of a request. */
+export interface TokenCountOptions extends z.input<ReturnType<typeof tokenCountSettingsSchema>> {}

@@ -78,6 +78,8 @@ export function keyvLedger(kv: () => Keyv | Promise<Keyv>, { onLostHold, clock, 
     hold: (request) => step(request.workspaceId, () => inMemory.hold(request)),
     settle: (workspaceId, ...ending) => step(workspaceId, () => inMemory.settle(workspaceId, ...ending)),
     release: (workspaceId, id) => step(workspaceId, () => inMemory.release(workspaceId, id)),
+    draw: (workspaceId, drawn) =>
+      step(workspaceId, async () => (await inMemory.draw?.(workspaceId, drawn)) ?? 'unknown'),
     renew: (workspaceId, ...leases) => step(workspaceId, () => inMemory.renew(workspaceId, ...leases)),
     expire: (workspaceId) => step(workspaceId, () => inMemory.expire(workspaceId)),
     lost: (workspaceId, sinceMs) => step(workspaceId, async () => (await inMemory.lost?.(workspaceId, sinceMs)) ?? []),

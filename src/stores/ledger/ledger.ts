@@ -61,6 +61,28 @@ export type EndOutcome =
   /** There is no such hold: it was never made, or the store has lost it. Nothing is booked. */
   | 'unknown';
 
+/** A part of a hold that its process does not need any more. All amounts are integer nano-USD. */
+export interface Draw {
+  /** The id of the hold. */
+  id: string;
+  /** The held amount before this draw, as the caller knows it. */
+  fromNanoUsd: number;
+  /** The amount that stays held: not negative, less than before. */
+  toNanoUsd: number;
+  /** The part that was spent, not negative. It may be more than the difference. */
+  spentNanoUsd: number;
+}
+
+/** The result of a draw. */
+export type DrawOutcome =
+  | 'drawn'
+  /** The hold had expired. Its charge is `toNanoUsd` from now on, and the spent amount is booked beside it. */
+  | 'late'
+  /** The draw was made before, or the hold was ended before, within a day. Nothing has changed. */
+  | 'repeated'
+  /** There is no such hold: it was never made, or the store has lost it. Nothing is booked. */
+  | 'unknown';
+
 /** An amount to book without a hold. */
 export interface SpendingAddition {
   /** The window in which the amount is booked. */
@@ -106,6 +128,15 @@ export interface Ledger {
    * release, it is refused.
    */
   release(workspaceId: WorkspaceId, id: string): Promise<EndOutcome>;
+  /**
+   * Books a part of a hold in all of its windows, and makes the hold smaller. The draws of a hold have to come one after
+   * the other. The amount tells a repeated draw: it only falls. If more is held than `fromNanoUsd`, the store has lost
+   * earlier draws, and what they would have taken counts as spent.
+   *
+   * Only for ledgers that charge lost holds: then the charge of an expired hold covers all that was not drawn yet.
+   * Absent: budgets need a step for every hold and settlement.
+   */
+  draw?(workspaceId: WorkspaceId, draw: Draw): Promise<DrawOutcome>;
   /** Extends the lease of existing holds: the lease ends `leaseMs` from now, or later where it already ended later. */
   renew(workspaceId: WorkspaceId, ids: readonly string[], leaseMs: number): Promise<void>;
   /**

@@ -1,5 +1,7 @@
 import type { WorkspaceId } from '../../call/workspace.ts';
 import {
+  type Draw,
+  type DrawOutcome,
   type EndOutcome,
   expireBatch,
   type HoldOutcome,
@@ -164,6 +166,25 @@ function createLedger({ onLostHold, now = Date.now }: LedgerOptions, keepsChange
     return 'late';
   }
 
+  function draw(books: Books, workspaceId: WorkspaceId, { id, ...drawn }: Draw): DrawOutcome {
+    const { fromNanoUsd, toNanoUsd, spentNanoUsd } = drawn;
+    const held = books.holds.get(id);
+    if (held) {
+      const { amountNanoUsd } = held;
+      if (amountNanoUsd < fromNanoUsd) return 'repeated';
+      book(books, held.sums, spentNanoUsd + amountNanoUsd - fromNanoUsd, toNanoUsd - amountNanoUsd);
+      held.amountNanoUsd = toNanoUsd;
+      books.changes?.holds.add(id);
+      return 'drawn';
+    }
+    const expired = books.expired.get(id);
+    if (!expired) return books.seen.has(id) || wasSettled(id, workspaceId) ? 'repeated' : 'unknown';
+    if (expired.chargedNanoUsd < fromNanoUsd) return 'repeated';
+    book(books, expired.sums, spentNanoUsd + toNanoUsd - fromNanoUsd, 0);
+    expired.chargedNanoUsd = toNanoUsd;
+    return 'late';
+  }
+
   function expiredBooks(workspaceId: WorkspaceId): Books {
     const books = open(workspaceId);
     expire(books, now());
@@ -194,6 +215,9 @@ function createLedger({ onLostHold, now = Date.now }: LedgerOptions, keepsChange
       const outcome = end(books, workspaceId, id, 0);
       see(books, id, now());
       return outcome;
+    },
+    async draw(workspaceId, drawn) {
+      return draw(open(workspaceId), workspaceId, drawn);
     },
     async renew(workspaceId, ids, leaseMs) {
       const books = open(workspaceId);

@@ -260,6 +260,26 @@ BEGIN
       END IF;
       ${sweep(holds, `ended_ms <= v_now - ${keepEndedMs}`)}
 
+    WHEN 'draw' THEN
+      SELECT state, amount, windows, charged INTO v_hold FROM ${holds} WHERE ${ofStep};
+      IF v_hold.state = 'held' AND v_hold.amount >= (v_step->>'fromNanoUsd')::bigint THEN
+        UPDATE ${holds} SET amount = (v_step->>'toNanoUsd')::bigint WHERE ${ofStep};
+        PERFORM ${book}(p_namespace, p_workspace, v_hold.windows,
+          (v_step->>'spentNanoUsd')::bigint + v_hold.amount - (v_step->>'fromNanoUsd')::bigint,
+          (v_step->>'toNanoUsd')::bigint - v_hold.amount, v_now);
+        RETURN NEXT '"drawn"';
+      ELSIF v_hold.state = 'expired' AND v_hold.charged >= (v_step->>'fromNanoUsd')::bigint THEN
+        UPDATE ${holds} SET charged = (v_step->>'toNanoUsd')::bigint WHERE ${ofStep};
+        PERFORM ${book}(p_namespace, p_workspace, v_hold.windows,
+          (v_step->>'spentNanoUsd')::bigint + (v_step->>'toNanoUsd')::bigint - (v_step->>'fromNanoUsd')::bigint,
+          0, v_now);
+        RETURN NEXT '"late"';
+      ELSIF v_hold.state IS NOT NULL OR EXISTS (SELECT FROM ${settled} WHERE ${ofStep}) THEN
+        RETURN NEXT '"repeated"';
+      ELSE
+        RETURN NEXT '"unknown"';
+      END IF;
+
     WHEN 'renew' THEN
       UPDATE ${holds} SET lease_until_ms = greatest(lease_until_ms, v_now + (v_step->>'leaseMs')::bigint)
         WHERE ${ofWorkspace} AND ended_ms IS NULL

@@ -3,6 +3,8 @@ import type { PostgresConnection } from '../storage/postgres/connection.ts';
 import { codeOf } from '../storage/postgres/pool.ts';
 import type { PostgresNames } from '../storage/postgres/sql.ts';
 import type {
+  Draw,
+  DrawOutcome,
   EndOutcome,
   HoldOutcome,
   HoldRequest,
@@ -20,6 +22,7 @@ type Hold = { kind: 'hold' } & Omit<HoldRequest, 'workspaceId'>;
 type Settlement = { kind: 'settle'; id: string; actualNanoUsd: number };
 type OtherStep =
   | { kind: 'release'; id: string }
+  | ({ kind: 'draw' } & Draw)
   | { kind: 'renew'; ids: readonly string[]; leaseMs: number }
   | { kind: 'expire' }
   | { kind: 'lost'; sinceMs: number }
@@ -87,6 +90,7 @@ export function postgresLedger(
     settle: (workspaceId, id, actualNanoUsd) =>
       ask(workspaceId, { kind: 'settle', id, actualNanoUsd }) as Promise<EndOutcome>,
     release: (workspaceId, id) => ask(workspaceId, { kind: 'release', id }) as Promise<EndOutcome>,
+    draw: (workspaceId, draw) => ask(workspaceId, { kind: 'draw', ...draw }) as Promise<DrawOutcome>,
     renew: (workspaceId, ids, leaseMs) => ask(workspaceId, { kind: 'renew', ids, leaseMs }) as Promise<void>,
     expire: (workspaceId) => ask(workspaceId, { kind: 'expire' }) as Promise<number>,
     lost: (workspaceId, sinceMs) =>

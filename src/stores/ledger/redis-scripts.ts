@@ -134,6 +134,32 @@ remember(args[2])
 return outcome
 `;
 
+/** Arguments: now, id, the amount before, the amount that stays, the spent amount. */
+const draw = `
+local id, from, to, spent = args[2], tonumber(args[3]), tonumber(args[4]), tonumber(args[5])
+local held = redis.call('HGET', holds, id)
+if held then
+  local amount, names = unpacked(held)
+  if amount < from then return 'repeated' end
+  -- A removal first: a server with full memory lets a script continue that has begun with one.
+  redis.call('HDEL', holds, id)
+  redis.call('HSET', holds, id, pack(to, names))
+  book(names, spent + amount - from, to - amount)
+  return 'drawn'
+end
+local late = redis.call('HGET', expired, id)
+if late then
+  local charged, names = unpacked(late)
+  if charged < from then return 'repeated' end
+  redis.call('HDEL', expired, id)
+  redis.call('HSET', expired, id, pack(to, names))
+  redis.call('PEXPIRE', expired, ${2 * keepEndedMs})
+  book(names, spent + to - from, 0)
+  return 'late'
+end
+return wasEnded(id) and 'repeated' or 'unknown'
+`;
+
 /** Arguments: now, the new lease, ids. */
 const renew = `
 for i = 3, #args do redis.call('ZADD', leases, 'XX', 'GT', now + args[2], args[i]) end
@@ -181,6 +207,7 @@ export const ledgerScripts = {
   hold: shared + holdAll,
   settle: shared + settleAll,
   release: shared + release,
+  draw: shared + draw,
   renew: shared + renew,
   expire: `${shared}return expire(args[2])`,
   lost: shared + lost,

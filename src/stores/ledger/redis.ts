@@ -3,6 +3,7 @@ import type { WorkspaceId } from '../../call/workspace.ts';
 import { batched } from '../batch.ts';
 import { createScript, type RedisConnection } from '../storage/redis/connection.ts';
 import {
+  type DrawOutcome,
   type EndOutcome,
   type HoldRequest,
   keepWindowsMs,
@@ -61,6 +62,10 @@ export function redisLedger(redis: RedisConnection, { onLostHold, now }: LedgerO
       return String(await settlements(workspaceId, { id, actualNanoUsd })) as EndOutcome;
     },
     release: async (workspaceId, id) => String(await run('release', workspaceId, [time(), id])) as EndOutcome,
+    async draw(workspaceId, { id, fromNanoUsd, toNanoUsd, spentNanoUsd }) {
+      const amounts = [fromNanoUsd, toNanoUsd, spentNanoUsd].map(money);
+      return String(await run('draw', workspaceId, [time(), id, ...amounts])) as DrawOutcome;
+    },
     async renew(workspaceId, ids, leaseMs) {
       if (ids.length > 0) await run('renew', workspaceId, [time(), duration(leaseMs), ...ids]);
     },

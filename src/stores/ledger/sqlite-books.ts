@@ -1,5 +1,7 @@
 import type { SqliteDatabase } from '../sqlite-database.ts';
 import {
+  type Draw,
+  type DrawOutcome,
   type EndOutcome,
   expireBatch,
   type HoldOutcome,
@@ -42,6 +44,7 @@ interface Sum extends WindowState {
 export interface SqliteBooks {
   hold(workspace: string, request: Omit<HoldRequest, 'workspaceId'>): HoldOutcome;
   end(workspace: string, id: string, spent: number, isRelease: boolean): EndOutcome;
+  draw(workspace: string, draw: Draw): DrawOutcome;
   renew(workspace: string, ids: readonly string[], leaseMs: number): void;
   expire(workspace: string): number;
   lost(workspace: string, sinceMs: number): LostHold[];
@@ -217,6 +220,24 @@ export function openBooks(database: SqliteDatabase, { onLostHold }: LedgerOption
       if (wasEnded(workspace, id)) return 'repeated';
       if (isRelease) remember(workspace, id, 0, null);
       return 'unknown';
+    },
+    draw(workspace, { id, fromNanoUsd, toNanoUsd, spentNanoUsd }) {
+      const hold = get(`SELECT amount, windows FROM gateway_holds WHERE ${whereId}`, workspace, id);
+      if (hold) {
+        const { amount, windows } = hold as HoldRow;
+        if (amount < fromNanoUsd) return 'repeated';
+        run(`UPDATE gateway_holds SET amount = ? WHERE ${whereId}`, toNanoUsd, workspace, id);
+        const spent = spentNanoUsd + amount - fromNanoUsd;
+        for (const window of parseWindows(windows)) book(workspace, window, spent, toNanoUsd - amount);
+        return 'drawn';
+      }
+      const before = ended(workspace, id);
+      if (!before?.windows) return wasEnded(workspace, id) ? 'repeated' : 'unknown';
+      if (before.charged < fromNanoUsd) return 'repeated';
+      run(`UPDATE gateway_ended SET charged = ? WHERE ${whereId}`, toNanoUsd, workspace, id);
+      const spent = spentNanoUsd + toNanoUsd - fromNanoUsd;
+      for (const window of parseWindows(before.windows)) book(workspace, window, spent, 0);
+      return 'late';
     },
     renew(workspace, ids, leaseMs) {
       for (const id of ids) {

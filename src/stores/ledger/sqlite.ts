@@ -88,6 +88,10 @@ export function sqliteLedger(
       return ask((books) => books.end(inStore(workspaceId), id, actualNanoUsd, false));
     },
     release: (workspaceId, id) => ask((books) => books.end(inStore(workspaceId), id, 0, true)),
+    draw: async (workspaceId, drawn) => {
+      for (const sum of [drawn.fromNanoUsd, drawn.toNanoUsd, drawn.spentNanoUsd]) checkSum(sum);
+      return ask((books) => books.draw(inStore(workspaceId), drawn));
+    },
     async renew(workspaceId, ids, leaseMs) {
       if (ids.length > 0) await ask((books) => books.renew(inStore(workspaceId), ids, leaseMs));
     },

@@ -4,9 +4,11 @@ import { unlessDeleted } from '../deletion.ts';
 import { keepEndedMs } from '../ledger/ledger.ts';
 import { type StoreLogger, writeLog } from '../storage/logger.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type HoldEnd, type Note, noteAt, noteKind, noteRemovals, noteText, parseNote } from './booking-note.ts';
-import type { Holds } from './holds.ts';
+import { type Note, type NotedDraw, noteAt, noteKind, noteRemovals, noteText, parseNote } from './booking-note.ts';
+import type { HoldEnd } from './hold.ts';
+import { type Holds, holdOf } from './holds.ts';
 import type { PendingBookings, RecordCommit } from './pending-bookings.ts';
+import type { SliceReport } from './slice.ts';
 import type { CountedSums, SendSums, UsageCounter } from './usage-counter.ts';
 
 /**
@@ -40,7 +42,7 @@ export interface BookingLogDeps {
   storage: Storage;
   clock: Clock;
   logger: StoreLogger | null;
-  holds: Pick<Holds, 'end'>;
+  holds: Pick<Holds, 'end' | 'draw' | 'report' | 'escrow'>;
   usageCounter: Pick<UsageCounter, 'take'>;
   sendSums: SendSums;
   /** The name of this process, which no other process has. */
@@ -55,11 +57,18 @@ const pageSize = 100;
 const pauseFactor = 4;
 /** A longer pause would make batches so large that they block the process. */
 const longestPauseMs = 20;
+/**
+ * The time for which the costs of requests that were held in slices are collected. The money is held until then, and the
+ * holds of other requests do not wait for it.
+ */
+const reportMs = 100;
 
 /** The bookings of a workspace. */
 interface Line {
   ends: HoldEnd[];
   callIds: Set<string>;
+  /** true: something waits that is no cost of a request in a slice. */
+  isUrgent: boolean;
   /** The batch that is being written and sent. */
   running: Promise<void> | null;
   pauseMs: number;
@@ -67,6 +76,16 @@ interface Line {
   /** The ids of notes whose bookings have all reached the ledger. */
   done: string[];
   cancelRemoval: (() => void) | null;
+}
+
+/** The bookings that are sent together. */
+interface Batch {
+  ends: readonly HoldEnd[];
+  /** The reports of slices of this process. */
+  reports?: readonly SliceReport[];
+  /** The reports of slices of another process. */
+  draws?: readonly NotedDraw[];
+  sums: CountedSums | null;
 }
 
 function isWaiting({ ends, callIds }: Line): boolean {
@@ -87,6 +106,7 @@ export function createBookingLog(deps: BookingLogDeps): BookingLog {
       line = {
         ends: [],
         callIds: new Set(),
+        isUrgent: false,
         running: null,
         pauseMs: 0,
         cancelPause: null,
@@ -113,25 +133,42 @@ export function createBookingLog(deps: BookingLogDeps): BookingLog {
     return line.running;
   }
 
+  /** Ends the wait for further costs of requests in slices. */
+  function hurry(line: Line): void {
+    if (line.isUrgent) return;
+    line.isUrgent = true;
+    line.cancelPause?.();
+    line.cancelPause = null;
+  }
+
   function runLater(workspaceId: WorkspaceId, line: Line): void {
     if (line.running !== null || line.cancelPause !== null) return;
+    const pauseMs = line.isUrgent ? line.pauseMs : reportMs;
     if (!isWaiting(line)) removeLater(workspaceId, line);
-    else if (line.pauseMs <= 0) void run(workspaceId, line);
-    else line.cancelPause = clock.after(line.pauseMs, () => void run(workspaceId, line));
+    else if (pauseMs <= 0) void run(workspaceId, line);
+    else line.cancelPause = clock.after(pauseMs, () => void run(workspaceId, line));
   }
 
   /** Writes the note of a batch, and sends the batch. Never rejects. */
   async function writeAndSend(workspaceId: WorkspaceId, line: Line): Promise<void> {
-    const { ends, callIds } = line;
+    const { ends: taken, callIds } = line;
     line.ends = [];
     line.callIds = new Set();
+    line.isUrgent = false;
     for (const callId of callIds) waiting.delete(callId);
     const sums = usageCounter.take(workspaceId);
-    const isNoted = ends.length > 0 || (callIds.size > 0 && sums !== null);
+    const { direct, reports } = holds.escrow?.reports(taken) ?? { direct: taken, reports: [] };
+    const last = reports.filter(({ toNanoUsd }) => toNanoUsd === null);
+    const ends = [...direct, ...last.map((report) => ({ hold: holdOf(report), nanoUsd: report.spentNanoUsd }))];
+    const draws = reports.flatMap((report) => {
+      const { toNanoUsd, spentNanoUsd } = report;
+      return toNanoUsd === null ? [] : [{ hold: holdOf(report), toNanoUsd, spentNanoUsd }];
+    });
+    const isNoted = ends.length > 0 || draws.length > 0 || (callIds.size > 0 && sums !== null);
     const id = isNoted ? `${instance()}.${++count}` : null;
-    const note = { atMs: clock.now(), ends, sums: sums?.parts ?? [] };
+    const note = { atMs: clock.now(), ends, draws, sums: sums?.parts ?? [] };
     if (id !== null) await write(workspaceId, line, callIds, { id, ...note });
-    await send(workspaceId, ends, sums, (isBooked) => {
+    await send(workspaceId, { ends: direct, reports, sums }, (isBooked) => {
       if (!isBooked || id === null) return;
       line.done.push(id);
       removeLater(workspaceId, line);
@@ -161,12 +198,11 @@ export function createBookingLog(deps: BookingLogDeps): BookingLog {
   /** @param onEnd  called once, with whether everything has reached the ledger */
   async function send(
     workspaceId: WorkspaceId,
-    ends: readonly HoldEnd[],
-    sums: CountedSums | null,
+    { ends, reports = [], draws = [], sums }: Batch,
     onEnd: (isBooked: boolean) => void,
   ): Promise<void> {
     const parts = sums?.parts ?? [];
-    let left = ends.length + parts.length;
+    let left = ends.length + reports.length + draws.length + parts.length;
     let isBooked = true;
     const ended = (isTaken: boolean) => {
       isBooked &&= isTaken;
@@ -174,6 +210,8 @@ export function createBookingLog(deps: BookingLogDeps): BookingLog {
     };
     await Promise.all([
       ...ends.map(({ hold, nanoUsd }) => holds.end(hold, nanoUsd, ended)),
+      ...reports.map((report) => holds.report(report, ended)),
+      ...draws.map((draw) => holds.draw({ ...draw, hold: { ...draw.hold, workspaceId } }, ended)),
       ...parts.map((part) =>
         deps.sendSums(workspaceId, part, (isTaken) => {
           sums?.confirm();
@@ -210,8 +248,8 @@ export function createBookingLog(deps: BookingLogDeps): BookingLog {
   }
 
   /** @returns true: the note is not needed any more */
-  async function sendAgain(workspaceId: WorkspaceId, { atMs, ends, sums }: Note): Promise<boolean> {
-    const fields = { workspaceId, holds: ends.length };
+  async function sendAgain(workspaceId: WorkspaceId, { atMs, ends, draws, sums }: Note): Promise<boolean> {
+    const fields = { workspaceId, holds: ends.length + draws.length };
     if (clock.now() - atMs >= keepEndedMs) {
       // The ledger has forgotten these bookings, and would book them twice.
       writeLog(logger, 'warn', fields, 'bookings of more than a day ago are not sent again');
@@ -219,7 +257,8 @@ export function createBookingLog(deps: BookingLogDeps): BookingLog {
     }
     let isAll = false;
     const own = ends.map(({ nanoUsd, hold }) => ({ nanoUsd, hold: { ...hold, workspaceId } }));
-    await send(workspaceId, own, { parts: sums, confirm: () => undefined }, (isBooked) => {
+    const batch = { ends: own, draws, sums: { parts: sums, confirm: () => undefined } };
+    await send(workspaceId, batch, (isBooked) => {
       isAll = isBooked;
     });
     if (isAll) writeLog(logger, 'warn', fields, 'bookings of another process were sent again');
@@ -248,6 +287,8 @@ export function createBookingLog(deps: BookingLogDeps): BookingLog {
       if (ends.length === 0 && !isWithRecord) return;
       const line = lineOf(workspaceId);
       line.ends.push(...ends);
+      for (const { hold, nanoUsd } of ends) holds.escrow?.ended(hold, nanoUsd);
+      if (ends.length === 0 || ends.some(({ hold }) => !hold.slice)) hurry(line);
       if (isWithRecord) {
         line.callIds.add(callId);
         waiting.add(callId);

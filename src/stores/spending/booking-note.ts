@@ -4,21 +4,24 @@ import { lazily } from '../../base/lazily.ts';
 import { intervals } from '../../base/windows.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
 import type { Address, Change } from '../storage/storage.ts';
-import type { Hold } from './holds.ts';
+import type { Hold } from './hold.ts';
 import type { SumsPart } from './usage-counter.ts';
-
-/** A hold, and the amount that was spent of it. */
-export interface HoldEnd {
-  hold: Hold;
-  nanoUsd: number;
-}
 
 /** The bookings of one batch. Any process that finds the note can send it again, and it counts once. */
 export interface Note {
   /** Epoch ms. */
   atMs: number;
   ends: readonly { hold: Omit<Hold, 'workspaceId'>; nanoUsd: number }[];
+  /** The reports of slices that do not end. */
+  draws: readonly NotedDraw[];
   sums: readonly SumsPart[];
+}
+
+export interface NotedDraw {
+  /** The slice, with the amount that it had before. */
+  hold: Omit<Hold, 'workspaceId'>;
+  toNanoUsd: number;
+  spentNanoUsd: number;
 }
 
 const windowSchema = () =>
@@ -28,20 +31,19 @@ const windowSchema = () =>
     startMs: z.int(),
     endMs: z.int().nullable(),
   });
+const holdSchema = () =>
+  z.object({
+    id: z.string(),
+    nanoUsd: z.int(),
+    sinceMs: z.int(),
+    windows: z.array(z.object({ ...windowSchema().shape, limitNanoUsd: z.int() })),
+  });
 const noteSchema = lazily(() =>
   z.object({
     atMs: z.int(),
-    ends: z.array(
-      z.object({
-        nanoUsd: z.int(),
-        hold: z.object({
-          id: z.string(),
-          nanoUsd: z.int(),
-          sinceMs: z.int(),
-          windows: z.array(z.object({ ...windowSchema().shape, limitNanoUsd: z.int() })),
-        }),
-      }),
-    ),
+    ends: z.array(z.object({ nanoUsd: z.int(), hold: holdSchema() })),
+    // Processes of earlier versions write none.
+    draws: z.array(z.object({ toNanoUsd: z.int(), spentNanoUsd: z.int(), hold: holdSchema() })).default([]),
     sums: z.array(
       z.object({ id: z.string(), additions: z.array(z.object({ window: windowSchema(), nanoUsd: z.int() })) }),
     ),
@@ -59,12 +61,14 @@ export function noteRemovals(workspaceId: WorkspaceId, ids: readonly string[]): 
   return ids.map((id) => ({ at: noteAt(workspaceId, id), value: null }));
 }
 
-export function noteText({ atMs, ends, sums }: Note): string {
-  const shown = ends.map(({ hold: { id, nanoUsd: heldNanoUsd, sinceMs, windows }, nanoUsd }) => ({
-    nanoUsd,
-    hold: { id, nanoUsd: heldNanoUsd, sinceMs, windows },
-  }));
-  return JSON.stringify({ atMs, ends: shown, sums });
+export function noteText({ atMs, ends, draws, sums }: Note): string {
+  const shown = ends.map(({ hold, nanoUsd }) => ({ nanoUsd, hold: shownHold(hold) }));
+  const drawn = draws.map(({ hold, toNanoUsd, spentNanoUsd }) => ({ toNanoUsd, spentNanoUsd, hold: shownHold(hold) }));
+  return JSON.stringify({ atMs, ends: shown, ...(drawn.length > 0 ? { draws: drawn } : {}), sums });
+}
+
+function shownHold({ id, nanoUsd, sinceMs, windows }: Omit<Hold, 'workspaceId'>) {
+  return { id, nanoUsd, sinceMs, windows };
 }
 
 /** @returns null: the note is damaged */

@@ -9,7 +9,8 @@ import type { StoreLogger } from '../storage/logger.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type BookingLog, createBookingLog } from './booking-log.ts';
 import { createHeartbeat } from './heartbeat.ts';
-import { createHolds, isHold } from './holds.ts';
+import { isHold } from './hold.ts';
+import { createHolds } from './holds.ts';
 import { createLostHolds } from './lost-holds.ts';
 import { createOutbox } from './outbox.ts';
 import { refuse } from './refuse.ts';
@@ -37,6 +38,11 @@ export interface SpendingDeps {
   flushMs?: number;
   /** The fate of lost holds in the ledger. Default: they are charged. */
   onLostHold?: LedgerOptions['onLostHold'];
+  /**
+   * true: holds are made out of slices where requests come often. Only with `notes`, on a ledger that has `draw`, and
+   * where lost holds are charged: else each request is held by itself.
+   */
+  escrow?: boolean;
   /** The longest time that `close` waits, in ms. Default 2,000. */
   drainMs?: number;
   /** Called with the bookings that the store has accepted; absent: no observer. */
@@ -61,13 +67,14 @@ export function createSpending({
   leaseMs = 60_000,
   onLostHold = 'charge',
   flushMs = 1_000,
+  escrow: isEscrow = false,
   drainMs = 2_000,
   giveUpMs = 86_400_000,
   observer = null,
 }: SpendingDeps): Spending {
   const forgotten = new Set<WorkspaceId>();
   const outbox = createOutbox({ clock, random, logger, giveUpMs });
-  const heartbeat = createHeartbeat(ledger, clock, leaseMs, logger);
+  const heartbeat = createHeartbeat(ledger, clock, leaseMs, logger, (...renewed) => holds.escrow?.renewed(...renewed));
   /** Sends the notes of other processes, and waits for the bookings that come of them. */
   const recover = async (workspaceId: WorkspaceId) => {
     await log?.recover(workspaceId);
@@ -88,7 +95,9 @@ export function createSpending({
     forgotten,
     observer,
     bookingsInFlight,
+    isEscrow: isEscrow && notes !== null && ledger.draw !== undefined && isCharged,
   });
+  const { escrow } = holds;
   const sendSums: SendSums = (workspaceId, { id, additions }, end) =>
     outbox.deliver({ workspaceId, kind: 'addition', send: () => ledger.add(workspaceId, id, additions), end });
   const flushTogether = notes && ((workspaceId: WorkspaceId) => (log as BookingLog).flush(workspaceId));
@@ -129,7 +138,7 @@ export function createSpending({
       const { windows } = limitedIn(scope);
       if (windows.length === 0) return { windows: [], refusalOf: () => null };
       const { workspaceId } = scope;
-      await arrived(workspaceId);
+      await Promise.all([arrived(workspaceId), escrow?.giveBack(workspaceId)]);
       const states = await ledger.read(workspaceId, windows);
       const standing = windows.map((window, at) => ({ ...window, ...(states[at] as WindowState) }));
       const isShort = (amountNanoUsd: number) =>
@@ -154,6 +163,7 @@ export function createSpending({
       const [oldest] = forgotten;
       if (forgotten.size > maxForgotten) forgotten.delete(oldest as WorkspaceId);
       heartbeat.forget(workspaceId);
+      escrow?.forget(workspaceId);
       usageCounter.forget(workspaceId);
       lostHolds.forget(workspaceId);
       outbox.forget(workspaceId);
@@ -168,9 +178,13 @@ export function createSpending({
     bookLost: lostHolds.look,
     recordLost: lostHolds.record,
     pending: log?.pending ?? null,
-    state: () => ({ holds: heartbeat.count(), waitingBookings: outbox.waiting() }),
+    state() {
+      const { slices, holds: inSlices } = escrow?.count() ?? { slices: 0, holds: 0 };
+      return { holds: heartbeat.count() - slices + inSlices, waitingBookings: outbox.waiting() };
+    },
     async close() {
       isClosed = true;
+      escrow?.close();
       // Not awaited here: its bookings go through the outbox, and `drain` waits for them.
       void usageCounter.close();
       // Calls that were just cut off settle in a moment.

@@ -3,6 +3,7 @@ import type { WorkspaceId } from '../../call/workspace.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { type StoreLogger, writeLog } from '../storage/logger.ts';
 import { nameOfError } from '../storage/outage.ts';
+import { type Instant, instantOf } from './slice.ts';
 
 /** Renews the leases of open holds for as long as this process lives. */
 export interface Heartbeat {
@@ -19,12 +20,16 @@ export interface Heartbeat {
 /** The number of ids in one step of the ledger. */
 const batch = 500;
 
-/** Renews every third of a lease, so two renewals may fail before a hold is lost. Without holds there is no timer. */
+/**
+ * Renews every third of a lease, so two renewals may fail before a hold is lost. Without holds there is no timer.
+ * @param onRenewed  called with the ids of renewed holds, and a moment before the ledger was asked
+ */
 export function createHeartbeat(
   ledger: Pick<Ledger, 'renew'>,
   clock: Clock,
   leaseMs: number,
   logger: StoreLogger | null,
+  onRenewed: (ids: readonly string[], from: Instant) => void = () => undefined,
 ): Heartbeat {
   const open = new Map<WorkspaceId, Set<string>>();
   let cancel: (() => void) | null = null;
@@ -52,8 +57,10 @@ export function createHeartbeat(
   }
 
   async function renew(workspaceId: WorkspaceId, ids: readonly string[]): Promise<void> {
+    const from = instantOf(clock);
     try {
       await ledger.renew(workspaceId, ids, leaseMs);
+      onRenewed(ids, from);
     } catch (error) {
       writeLog(
         logger,

@@ -2,21 +2,17 @@ import { andThen } from '../../base/async/and-then.ts';
 import type { Clock } from '../../base/clock.ts';
 import { holdId, type Ids } from '../../base/ids.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import {
-  type EndOutcome,
-  type HoldOutcome,
-  keepEndedMs,
-  type Ledger,
-  type LimitedWindow,
-  type WindowState,
-} from '../ledger/ledger.ts';
+import { type EndOutcome, type HoldOutcome, keepEndedMs, type Ledger } from '../ledger/ledger.ts';
 import { requestSteps } from '../ledger/memory.ts';
 import { wasNotSent } from '../storage/circuit.ts';
 import { type StoreLogger, writeLog } from '../storage/logger.ts';
+import { createEscrow, type Escrow } from './escrow.ts';
 import type { Heartbeat } from './heartbeat.ts';
+import { type Hold, isHold, type Taken } from './hold.ts';
 import { ownedHoldId } from './hold-owner.ts';
 import type { LostHolds } from './lost-holds.ts';
 import type { Outbox } from './outbox.ts';
+import { arrived, type SliceReport, sendInOrder } from './slice.ts';
 import type { BookingObserver, HoldScope } from './spending.ts';
 import type { Limited } from './windows.ts';
 
@@ -34,17 +30,26 @@ export interface Holds {
    * @returns resolves after the first attempt, with success or not; no promise if the ledger accepted at once
    */
   end(hold: Hold, actualNanoUsd: number, onEnd?: (isTaken: boolean) => void): void | Promise<void>;
+  /** Books a part of a slice of another process. Like `end`. */
+  draw(draw: HoldDraw, onEnd?: (isTaken: boolean) => void): void | Promise<void>;
+  /** Sends a report of a slice of this process, after the earlier ones. Like `end`. */
+  report(report: SliceReport, onEnd?: (isTaken: boolean) => void): void | Promise<void>;
+  /** The slices of this process; null: each request is held in the ledger by itself. */
+  readonly escrow: Escrow | null;
 }
 
-/** The hold, or the states of the windows into which it does not fit. */
-export type Taken = Hold | WindowState[];
+/** A part of a hold that is booked. */
+export interface HoldDraw {
+  /** The hold, with the amount that it had before. */
+  hold: Hold;
+  toNanoUsd: number;
+  spentNanoUsd: number;
+}
 
-export interface Hold {
-  id: string;
-  workspaceId: WorkspaceId;
-  windows: readonly LimitedWindow[];
-  nanoUsd: number;
-  sinceMs: number;
+/** The slice as a hold, with the amount that it had before the report. */
+export function holdOf({ slice, fromNanoUsd: nanoUsd }: SliceReport): Hold {
+  const { id, workspaceId, windows, sinceMs } = slice;
+  return { id, workspaceId, windows, nanoUsd, sinceMs };
 }
 
 export interface HoldsDeps {
@@ -55,7 +60,9 @@ export interface HoldsDeps {
   heartbeat: Heartbeat;
   logger: StoreLogger | null;
   leaseMs: number;
-  lostHolds: Pick<LostHolds, 'used' | 'settledLate'>;
+  lostHolds: Pick<LostHolds, 'used' | 'settledLate' | 'drawnLate'>;
+  /** true: holds are made out of slices where requests come often. */
+  isEscrow: boolean;
   /** Resolves when the bookings of a workspace that are being sent have arrived or failed; null: there are none. */
   bookingsInFlight: (workspaceId: WorkspaceId) => Promise<unknown> | null;
   /** Deleted workspaces. */
@@ -65,7 +72,7 @@ export interface HoldsDeps {
 }
 
 export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...settings }: HoldsDeps): Holds {
-  const { logger, leaseMs, lostHolds, forgotten, observer, bookingsInFlight } = settings;
+  const { logger, leaseMs, lostHolds, forgotten, observer, bookingsInFlight, isEscrow } = settings;
   const steps = requestSteps(ledger);
 
   function ask(scope: HoldScope, limited: Limited, amountNanoUsd: number): Taken | Promise<Taken> {
@@ -146,18 +153,90 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...settings
     });
   }
 
+  /** @returns whether the ledger charges the slice, or does not know it */
+  async function draw({ hold, toNanoUsd, spentNanoUsd }: HoldDraw): Promise<boolean> {
+    const { id, workspaceId, windows, nanoUsd: fromNanoUsd, sinceMs } = hold;
+    const drawn = { id, fromNanoUsd, toNanoUsd, spentNanoUsd };
+    const outcome = (await ledger.draw?.(workspaceId, drawn)) ?? 'unknown';
+    if (observer && spentNanoUsd > 0) observer.booked(workspaceId, windows);
+    if (outcome === 'late') {
+      const send = () => lostHolds.drawnLate(workspaceId, id, fromNanoUsd, toNanoUsd);
+      outbox.deliver({ workspaceId, kind: 'addition', send });
+    }
+    // For a workspace that was deleted, or a slice that the store has lost with all that it held.
+    if (outcome === 'unknown' && spentNanoUsd > 0 && !forgotten.has(workspaceId)) {
+      const fields = { workspaceId, hold: id, actualNanoUsd: spentNanoUsd };
+      if (clock.monotonic() - sinceMs >= keepEndedMs) {
+        writeLog(
+          logger,
+          'warn',
+          fields,
+          'a hold of more than a day is not known any more; its cost is not booked again',
+        );
+      } else {
+        writeLog(logger, 'warn', fields, 'the store has lost a hold; its cost is booked again');
+        const additions = windows.map((window) => ({ window, nanoUsd: spentNanoUsd }));
+        // Another process that sends the same report books nothing.
+        const send = () => ledger.add(workspaceId, `draw:${id}:${fromNanoUsd}`, additions);
+        outbox.deliver({ workspaceId, kind: 'addition', send });
+      }
+    }
+    return outcome === 'late' || outcome === 'unknown';
+  }
+
+  function report(of: SliceReport, onEnd?: (isTaken: boolean) => void): void | Promise<void> {
+    const { slice, toNanoUsd, spentNanoUsd } = of;
+    const hold = holdOf(of);
+    const { workspaceId, id } = slice;
+    const step =
+      toNanoUsd === null
+        ? () => settle(hold, spentNanoUsd)
+        : async () => {
+            if (await draw({ hold, toNanoUsd, spentNanoUsd })) slice.isEnding = true;
+          };
+    return outbox.deliver({
+      workspaceId,
+      kind: 'settlement',
+      send: () => sendInOrder(of, step),
+      isNext: () => slice.onTheirWay[0] === of,
+      end(isTaken) {
+        arrived(of);
+        if (toNanoUsd === null) {
+          heartbeat.remove(workspaceId, id);
+          escrow?.confirmed();
+        }
+        onEnd?.(isTaken);
+      },
+    });
+  }
+
+  const escrow = isEscrow ? createEscrow({ ledger, clock, ids, leaseMs, hold: ask, send: report }) : null;
+
   return {
+    escrow,
     take(scope, limited, amountNanoUsd) {
+      const { workspaceId } = scope;
+      const local = escrow?.take(scope, limited, amountNanoUsd);
+      if (local) {
+        if (scope.callId !== undefined) lostHolds.used(workspaceId);
+        return local;
+      }
       const again = (first: Taken): Taken | Promise<Taken> => {
         if (isHold(first)) return first;
-        // Earlier calls may still hold money, because their settlements are on the way to the store. Wait for those.
-        const inFlight = bookingsInFlight(scope.workspaceId);
-        return inFlight ? inFlight.then(() => ask(scope, limited, amountNanoUsd)) : first;
+        // Earlier calls may still hold money, because their settlements are on the way to the store. Wait for those, and
+        // for what slices of this process hold and do not need.
+        const waits = [bookingsInFlight(workspaceId), escrow?.giveBack(workspaceId)].filter((one) => one != null);
+        return waits.length > 0 ? Promise.all(waits).then(() => ask(scope, limited, amountNanoUsd)) : first;
       };
       return andThen(ask(scope, limited, amountNanoUsd), again);
     },
     end(hold, actualNanoUsd, onEnd) {
       const { workspaceId, id } = hold;
+      if (hold.slice && escrow) {
+        escrow.ended(hold, actualNanoUsd);
+        const [due] = escrow.reports([{ hold, nanoUsd: actualNanoUsd }]).reports;
+        return due ? report(due, onEnd) : onEnd?.(true);
+      }
       return outbox.deliver({
         workspaceId,
         kind: 'settlement',
@@ -169,9 +248,13 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...settings
         },
       });
     },
+    draw: (drawn, onEnd) =>
+      outbox.deliver({
+        workspaceId: drawn.hold.workspaceId,
+        kind: 'settlement',
+        send: async () => void (await draw(drawn)),
+        end: (isTaken) => onEnd?.(isTaken),
+      }),
+    report,
   };
-}
-
-export function isHold(taken: Taken): taken is Hold {
-  return !Array.isArray(taken);
 }

@@ -24,6 +24,11 @@ export interface LostHolds {
    * error
    */
   settledLate(workspaceId: WorkspaceId, id: string, heldNanoUsd: number): Promise<void>;
+  /**
+   * Takes back a part of what was booked beside the ledger's charge, when a part of a lost hold was reported after all.
+   * @throws the ledger's error
+   */
+  drawnLate(workspaceId: WorkspaceId, id: string, fromNanoUsd: number, toNanoUsd: number): Promise<void>;
   record(recorder: LostCallRecorder): void;
   forget(workspaceId: WorkspaceId): void;
   stop(): void;
@@ -151,6 +156,13 @@ export function createLostHolds({ ledger, clock, logger, leaseMs, isCharged, rec
         await book(workspaceId, { id, chargedNanoUsd: heldNanoUsd });
         await add(workspaceId, `late:${id}`, owner, -heldNanoUsd);
       }
+      await recordCalls(workspaceId, [owner.callId], true);
+    },
+    async drawnLate(workspaceId, id, fromNanoUsd, toNanoUsd) {
+      const owner = ownerOfHold(id);
+      if (owner === null || !ledger.lost) return;
+      await book(workspaceId, { id, chargedNanoUsd: fromNanoUsd });
+      await add(workspaceId, `late:${id}:${fromNanoUsd}`, owner, toNanoUsd - fromNanoUsd);
       await recordCalls(workspaceId, [owner.callId], true);
     },
     record(to) {

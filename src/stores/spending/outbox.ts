@@ -13,6 +13,10 @@ export interface OutboxEntry {
   kind: 'settlement' | 'release' | 'addition';
   /** Returns no promise if the store accepted the booking at once. May be called again: it books once. */
   send(): void | Promise<void>;
+  /**
+   * false: an earlier booking has to arrive before. It is in the outbox too, and is sent again first. Default: none has.
+   */
+  isNext?(): boolean;
   /** Called when the store has accepted the booking, or when it was given up. */
   end?(isTaken: boolean): void;
 }
@@ -98,7 +102,7 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
     if (sent instanceof Promise) return follow(item, sent);
     item.outboxEntry.end?.(true);
     if (sending + countWaiting() === 0) onEmpty?.();
-    else wake();
+    else goOn();
   }
 
   /** Resolves when the entry has arrived or failed. */
@@ -116,7 +120,7 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
       () => {
         item.outboxEntry.end?.(true);
         arrived();
-        wake();
+        goOn();
       },
       (error: unknown) => {
         fail(item, error);
@@ -180,6 +184,8 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
     for (const queue of [waiting, releases]) {
       for (const item of queue) {
         if (cancelPause !== null || repeating >= (failures > 0 ? 1 : width)) return;
+        // It would fail, and be a sign that the store is away.
+        if (item.outboxEntry.isNext?.() === false) continue;
         queue.delete(item);
         repeat(item);
       }
@@ -201,6 +207,12 @@ export function createOutbox({ clock, random, logger, giveUpMs }: OutboxDeps): O
     cancelPause();
     cancelPause = null;
     pump();
+  }
+
+  /** After an entry has arrived, others may be next. */
+  function goOn(): void {
+    if (cancelPause === null) pump();
+    else wake();
   }
 
   return {

@@ -1,7 +1,7 @@
 import { type StoreLogger, writeLog } from '../storage/logger.ts';
 import type { BookingLog } from './booking-log.ts';
-import type { HoldEnd } from './booking-note.ts';
-import { type Hold, type Holds, isHold } from './holds.ts';
+import { type Hold, type HoldEnd, isHold } from './hold.ts';
+import type { Holds } from './holds.ts';
 import { refuse } from './refuse.ts';
 import type { Actual, Extended, HoldScope, Reservation } from './spending.ts';
 import type { UsageCounter } from './usage-counter.ts';

@@ -175,6 +175,7 @@ function withLedger(storage: Storage, ledger: Ledger): Storage {
     getMany: (at) => storage.getMany(at),
     commit: (changes) => storage.commit(changes),
     list: (partition, kind, page) => storage.list(partition, kind, page),
+    ...(storage.seek && { seek: storage.seek.bind(storage) }),
     close: () => storage.close(),
   };
 }

@@ -58,6 +58,12 @@ export function guardStorage(storage: Storage, options: GuardOptions): Storage {
       check([{ partition, kind: ofKind, id: 'any' }]);
       return records('list', () => storage.list(partition, ofKind, page));
     },
+    ...(storage.seek && {
+      async seek(partition, ofKind, range) {
+        check([{ partition, kind: ofKind, id: 'any' }]);
+        return records('seek', () => (storage.seek as NonNullable<Storage['seek']>)(partition, ofKind, range));
+      },
+    }),
     // `close` also runs while the circuit is open, and does not fail when the server is away.
     close: () =>
       within(options.clock, options.timeoutMs, () => storage.close(), storeIsLate).catch((error: unknown) => {
@@ -71,6 +77,9 @@ function guardLedger(ledger: Ledger, bound: Bound): Ledger {
     hold: (request) => bound('hold', () => ledger.hold(request)),
     settle: (workspaceId, id, actualNanoUsd) => bound('settle', () => ledger.settle(workspaceId, id, actualNanoUsd)),
     release: (...hold) => bound('release', () => ledger.release(...hold)),
+    ...(ledger.draw
+      ? { draw: (...drawn) => bound('draw', async () => (await ledger.draw?.(...drawn)) ?? 'unknown') }
+      : {}),
     renew: (...holds) => bound('renew', () => ledger.renew(...holds)),
     expire: (workspaceId) => bound('expire', () => ledger.expire(workspaceId)),
     ...(ledger.lost ? { lost: (...since) => bound('lost', async () => (await ledger.lost?.(...since)) ?? []) } : {}),

@@ -68,6 +68,17 @@ export function sqliteStorage({ namespace, database }: SqliteAdapter, options: L
           .get(inStore(partition), kind) as { total: number };
         return { records: records.map(({ id, value }) => ({ id, value })), total: counted.total };
       }),
+    seek: (partition, kind, { from, limit, isFromEnd, countUpTo }) =>
+      database.read(() => {
+        const order = isFromEnd ? 'rank DESC, id DESC' : 'rank, id';
+        const records = database
+          .prepare(`SELECT id, value FROM gateway_records WHERE ${whereListed} AND rank >= ? ORDER BY ${order} LIMIT ?`)
+          .all(inStore(partition), kind, from ?? Number.MIN_SAFE_INTEGER, limit) as { id: string; value: string }[];
+        const counted = database
+          .prepare(`SELECT count(*) AS total FROM (SELECT 1 FROM gateway_records WHERE ${whereListed} LIMIT ?)`)
+          .get(inStore(partition), kind, countUpTo) as { total: number };
+        return { records: records.map(({ id, value }) => ({ id, value })), total: counted.total };
+      }),
     ledger: sqliteLedger(database, { ...options, namespace }),
     rates: sqliteRates(database, { namespace }),
     isShared: database.isShared,

@@ -21,6 +21,11 @@ export interface Storage {
   commit(changes: readonly Change[]): Promise<boolean>;
   /** The listed records of a kind, by rank and then by id. Takes milliseconds, whatever else the store holds. */
   list(partition: string, kind: string, page: Page): Promise<Listed>;
+  /**
+   * Reads a list by rank, where places in a long list take long to find and to count. Absent: `list` is as fast. Takes
+   * milliseconds, however long the list is.
+   */
+  seek?(partition: string, kind: string, range: RankRange): Promise<Listed>;
   readonly ledger: Ledger;
   /** Counts requests and tokens per minute, and calls in flight. */
   readonly rates: Rates;
@@ -67,6 +72,17 @@ export interface Change {
 export interface Page {
   offset: number;
   limit: number;
+}
+
+/** A part of a list by rank. */
+export interface RankRange {
+  /** The least rank; null: the list from its beginning. */
+  from: number | null;
+  limit: number;
+  /** true: the last records, the last one first. */
+  isFromEnd: boolean;
+  /** The most that `total` counts of the whole list: a longer list has this total. */
+  countUpTo: number;
 }
 
 export interface Listed {

@@ -28,7 +28,7 @@ export interface SealedKey {
 }
 
 /** The owner of a secret. A secret that was sealed for one owner opens for no other. */
-export type SecretOwner = CredentialOwner | GenerationOwner;
+export type SecretOwner = CredentialOwner | GenerationOwner | ResponseOwner | ConversationOwner;
 
 export interface CredentialOwner {
   credentialId: string;
@@ -42,8 +42,20 @@ export interface GenerationOwner {
   workspaceId: string;
 }
 
+/** The owner of a response that is kept, with its input. */
+export interface ResponseOwner {
+  responseId: string;
+  workspaceId: string;
+}
+
+/** The owner of the items and the metadata of a conversation. */
+export interface ConversationOwner {
+  conversationId: string;
+  workspaceId: string;
+}
+
 /**
- * Seals the provider keys of workspaces, and the prompts and responses that they keep. Each has a data key of its own,
+ * Seals the provider keys of workspaces, and the prompts, responses and conversations that they keep. Each has a data key of its own,
  * which a master key seals. Both are bound to the owner, so that a record that was moved or swapped does not open.
  */
 export interface Vault {
@@ -118,6 +130,9 @@ export function createVault({ sealer, randomBytes }: VaultDeps): Vault {
 
 /** A text for the owner. Different owners have different texts. */
 function contextOf(owner: SecretOwner): string {
+  if ('responseId' in owner) return JSON.stringify(['model-gateway response', owner.workspaceId, owner.responseId]);
+  if ('conversationId' in owner)
+    return JSON.stringify(['model-gateway conversation', owner.workspaceId, owner.conversationId]);
   return 'generationId' in owner
     ? JSON.stringify(['model-gateway generation', owner.workspaceId, owner.generationId])
     : JSON.stringify(['model-gateway credential', owner.workspaceId, owner.provider, owner.credentialId]);

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import { GatewayError, isGatewayError } from '../../base/errors.ts';
 import { tryParseJson } from '../../base/json.ts';
 import { lazily } from '../../base/lazily.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
@@ -10,6 +9,10 @@ import { unlessDeleted } from '../../stores/deletion.ts';
 import type { Address, Storage } from '../../stores/storage/storage.ts';
 import type { Vault } from '../../stores/vault/index.ts';
 import type { CallContent } from '../follow.ts';
+import { openedOr } from '../opening.ts';
+
+const unreadable =
+  'The prompt and the response of this request cannot be read: they were sealed with a secret that is not configured any more, or were altered';
 
 const kind = 'generation-content';
 
@@ -67,22 +70,9 @@ export async function readContent(
   const stored = tryParseJson(text);
   const { data } = sealedContentSchema().safeParse(stored);
   const clear = data
-    ? tryParseJson(await opening(() => vault.open(data.sealed, { workspaceId, generationId: id })))
+    ? tryParseJson(await openedOr(unreadable, () => vault.open(data.sealed, { workspaceId, generationId: id })))
     : stored;
   const content = generationContentSchema().safeParse(clear);
   if (!content.success) throw damagedRecord(kind);
   return content.data;
-}
-
-async function opening(open: () => Promise<string>): Promise<string> {
-  try {
-    return await open();
-  } catch (error) {
-    if (!isGatewayError(error) || error.kind !== 'internal') throw error;
-    throw new GatewayError(
-      'not_found',
-      'The prompt and the response of this request cannot be read: they were sealed with a secret that is not configured any more, or were altered',
-      { cause: error },
-    );
-  }
 }

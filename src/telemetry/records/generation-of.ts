@@ -1,7 +1,10 @@
 import { isoTime } from '../../base/clock.ts';
 import { nanoToUsd } from '../../base/money.ts';
-import type { Generation } from '../../schema/records/generation.ts';
-import type { RequestRecord } from '../record.ts';
+import type { CostKinds } from '../../call/generation.ts';
+import type { CostPartName, Generation } from '../../schema/records/generation.ts';
+import type { GenerationRecord, RequestRecord } from '../record.ts';
+
+type GenerationDetail = NonNullable<Generation['generation_details']>[number];
 
 /** The most rows of a list in a record. Longer lists are cut, so that each record is of bounded size. */
 const maxRows = 100;
@@ -52,7 +55,7 @@ export function generationOf(record: RequestRecord): Generation {
     external_user: record.userId ?? record.user,
     user_id: record.userId,
     user: record.user,
-    api_type: 'completions',
+    api_type: apiTypeOf(record.operation),
     preset_id: null,
     router: record.router,
     // The wire has a closed list of provider names, so names of the host app's providers are left out.
@@ -94,6 +97,68 @@ export function generationOf(record: RequestRecord): Generation {
     excluded: generations.flatMap(({ excluded }) => excluded).slice(0, maxRows),
     pipeline: record.pipeline.slice(0, maxRows).map(({ name }) => name),
     trace: record.trace,
+    cost_parts_nano_usd: costNanoUsd === null ? null : costPartsOf(record),
+    generation_details: generations.slice(0, maxRows).map((one) => detailOf(one, record.receivedAtMs)),
+    stages: record.stages.slice(0, maxRows).map(({ kind, name, hook, startedAtMs, endedAtMs, outcome }) => ({
+      kind,
+      name,
+      hook,
+      started_ms: startedAtMs - record.receivedAtMs,
+      ms: endedAtMs - startedAtMs,
+      outcome,
+    })),
+  };
+}
+
+/** The parts of the cost of all generations, and what was spent beside them. Parts that are 0 are left out. */
+function costPartsOf({ generations, attempts, expensesNanoUsd }: RequestRecord): Generation['cost_parts_nano_usd'] {
+  const parts: Partial<Record<CostPartName, number>> = {};
+  const charge = (name: CostPartName, nanoUsd: number) => {
+    if (nanoUsd !== 0) parts[name] = (parts[name] ?? 0) + nanoUsd;
+  };
+  for (const { costParts } of generations)
+    if (costParts !== null) for (const name of kindNames) charge(name, costParts.kinds[fieldOf[name]]);
+  for (const { costNanoUsd } of attempts) charge('failed_attempts', costNanoUsd);
+  charge('plugins', expensesNanoUsd.plugins);
+  charge('guardrails', expensesNanoUsd.guardrails);
+  charge('tools', expensesNanoUsd.tools);
+  return parts;
+}
+
+/** The parts that a generation has. */
+const fieldOf = {
+  input: 'inputNanoUsd',
+  cached: 'cachedNanoUsd',
+  cache_writes: 'cacheWritesNanoUsd',
+  input_media: 'inputMediaNanoUsd',
+  output: 'outputNanoUsd',
+  reasoning: 'reasoningNanoUsd',
+  output_media: 'outputMediaNanoUsd',
+  request: 'requestNanoUsd',
+  searches: 'searchesNanoUsd',
+} as const satisfies Partial<Record<CostPartName, keyof CostKinds>>;
+const kindNames = Object.keys(fieldOf) as (keyof typeof fieldOf)[];
+
+/** A generation with its times, as milliseconds since the request arrived. */
+function detailOf(generation: GenerationRecord, receivedAtMs: number): GenerationDetail {
+  const { times, attempts } = generation;
+  const since = (atMs: number | null) => (atMs === null ? null : atMs - receivedAtMs);
+  return {
+    requested: generation.requested,
+    model: generation.model,
+    provider: generation.provider,
+    endpoint: generation.endpoint,
+    outcome: generation.outcome,
+    status: generation.status,
+    attempts: attempts.length,
+    started_ms: times.startedAtMs - receivedAtMs,
+    planned_ms: since(times.plannedAtMs),
+    held_ms: since(times.heldAtMs),
+    sent_ms: since(times.sentAtMs),
+    first_token_ms: since(times.firstTokenAtMs),
+    ended_ms: since(times.endedAtMs),
+    held_nano_usd: generation.heldNanoUsd,
+    cost_nano_usd: generation.costNanoUsd,
   };
 }
 
@@ -114,4 +179,22 @@ function searchEngineOf(stages: RequestRecord['pipeline']): string | null {
 function originOf(referer: string | null): string {
   const url = referer === null ? null : URL.parse(referer);
   return url === null || url.origin === 'null' ? '' : url.origin;
+}
+
+/** The kind of an operation, in the words of the interface; null: it has no word for it. */
+const apiTypes: Readonly<Record<string, string | null>> = {
+  createEmbeddings: 'embeddings',
+  createRerank: 'rerank',
+  createModerations: null,
+  createDecisions: null,
+  createSpeech: null,
+  createTranscription: null,
+  createTranslation: null,
+  createImages: 'image',
+  editImages: 'image',
+  createImage: 'image',
+};
+
+function apiTypeOf(operation: string): string | null {
+  return Object.hasOwn(apiTypes, operation) ? (apiTypes[operation] as string | null) : 'completions';
 }

@@ -8,9 +8,22 @@ import { damagedRecord } from '../../stores/damaged.ts';
 import { unlessDeleted } from '../../stores/deletion.ts';
 import type { LostCall } from '../../stores/spending/lost-call.ts';
 import type { Change, Storage } from '../../stores/storage/storage.ts';
-import { emptyCell } from './cell.ts';
-import { activeAt, grainMs, indexAt, ownerText, recordAt, recordKind, removal, rowAt, rowSeries } from './places.ts';
+import { blankCell, type Cell } from './cell.ts';
+import {
+  activeAt,
+  grainMs,
+  grainOf,
+  indexAt,
+  ownerText,
+  recordAt,
+  recordKind,
+  removal,
+  rowAt,
+  rowRank,
+  rowSeries,
+} from './places.ts';
 import type { Sweeper } from './sweeper.ts';
+import { textOfCell } from './tables.ts';
 
 export interface LostRecorderDeps {
   storage: Storage;
@@ -91,21 +104,22 @@ function rowsOf(
 ): Change[] {
   const receivedAtMs = timeOf(known, call);
   const isWhole = known === null || known.outcome === 'lost';
-  const cell = {
-    ...emptyCell({ model: null, provider: null, apiKeyHash: call.apiKeyHash ?? known?.api_key_hash ?? null }),
+  const cell: Cell = {
+    ...blankCell,
+    apiKeyHash: call.apiKeyHash ?? known?.api_key_hash ?? null,
+    user: known?.external_user ?? null,
+    tags: known?.tags ?? [],
     requests: isWhole ? 1 : 0,
     lost: isWhole ? 1 : 0,
     costNanoUsd: lostNanoUsd ?? 0,
   };
   const isEmpty = lostNanoUsd === null || (!isWhole && lostNanoUsd === 0);
   return rowSeries.map((series) => {
-    const isOfUser = series === 'user';
-    const startMs = receivedAtMs - (receivedAtMs % grainMs[isOfUser ? 'day' : series]);
-    const shown = isOfUser ? { ...cell, user: known?.external_user ?? null, tags: known?.tags ?? [] } : cell;
+    const startMs = receivedAtMs - (receivedAtMs % grainMs[grainOf(series)]);
     return {
       at: rowAt(workspaceId, series, startMs, `lost-${call.id}`),
-      value: isEmpty ? null : JSON.stringify([shown]),
-      ...(isEmpty ? {} : { rank: -startMs }),
+      value: isEmpty ? null : textOfCell(series, cell),
+      ...(isEmpty ? {} : { rank: rowRank(startMs) }),
     };
   });
 }

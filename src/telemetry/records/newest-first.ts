@@ -32,3 +32,35 @@ export async function placeWhere(
   }
   return low;
 }
+
+/** An entry of a list. */
+export interface ListEntry {
+  id: string;
+  value: string;
+}
+
+/**
+ * Makes a function that reads on in a list by rank. It returns fewer entries at the end alone. Entries of one rank are
+ * asked for again, and left out.
+ * @param from  the least rank; null: the beginning
+ */
+export function readerByRank(
+  seek: NonNullable<Storage['seek']>,
+  { partition, kind, rankOf }: { partition: string; kind: string; rankOf: (entry: ListEntry) => number },
+  from: number | null,
+): (size: number) => Promise<ListEntry[]> {
+  let least = from;
+  let known = new Set<string>();
+  return async (size) => {
+    const range = { from: least, limit: size + known.size, isFromEnd: false, countUpTo: 0 };
+    const { records } = await seek(partition, kind, range);
+    const fresh = records.filter(({ id }) => !known.has(id)).slice(0, size);
+    const last = fresh.at(-1);
+    if (last === undefined) return fresh;
+    const rank = rankOf(last);
+    if (rank !== least) known = new Set();
+    least = rank;
+    for (const entry of fresh) if (rankOf(entry) === rank) known.add(entry.id);
+    return fresh;
+  };
+}

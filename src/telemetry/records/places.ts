@@ -1,3 +1,4 @@
+import { fingerprintOf } from '../../base/text/fingerprint.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../../call/workspace.ts';
 import type { Address, Change } from '../../stores/storage/storage.ts';
 import { contentAt } from './content.ts';
@@ -42,9 +43,37 @@ export const grainMs = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as c
 export type Grain = keyof typeof grainMs;
 export const grains = ['minute', 'hour', 'day'] as const satisfies readonly Grain[];
 
-/** The sums of a workspace: by model, provider and key for each grain, and by user and tags as well for each day. */
-export const rowSeries = [...grains, 'user'] as const;
+/**
+ * The series of sums of a workspace: one for each grain; for hours and days also their totals, and the same by one name
+ * alone; and for each day one by user and tags as well.
+ */
+export const rowSeries = [
+  'minute',
+  'hour',
+  'hour-totals',
+  'hour-margins',
+  'day',
+  'day-totals',
+  'day-margins',
+  'user',
+] as const;
 export type RowSeries = (typeof rowSeries)[number];
+
+const grainOfSeries: Readonly<Record<RowSeries, Grain>> = {
+  minute: 'minute',
+  hour: 'hour',
+  'hour-totals': 'hour',
+  'hour-margins': 'hour',
+  day: 'day',
+  'day-totals': 'day',
+  'day-margins': 'day',
+  user: 'day',
+};
+
+/** The time that a row of a series covers. */
+export function grainOf(series: RowSeries): Grain {
+  return grainOfSeries[series];
+}
 
 /** The kind of the sums of a workspace, newest first. */
 export function rowKind(series: RowSeries): string {
@@ -53,6 +82,19 @@ export function rowKind(series: RowSeries): string {
 
 export function rowAt(workspaceId: WorkspaceId, series: RowSeries, startMs: number, instance: string): Address {
   return { partition: workspaceId, kind: rowKind(series), id: `${startMs}.${instance}` };
+}
+
+/** The number of rows over which the users of a day are spread: a row that is written for each request is small. */
+export const userParts = 32;
+
+/** The row of a user, from 1 on: the same one in every process. 0: the rows of lost calls, which have a row each. */
+export function partOf(user: string | null): number {
+  return 1 + (fingerprintOf([user ?? '']) % userParts);
+}
+
+/** The place of a row in its list, newest first. Rows of users are sorted by their part as well, so that one is found. */
+export function rowRank(startMs: number, part = 0): number {
+  return -(startMs + part);
 }
 
 /** The start of a row by its id, epoch ms. */

@@ -6,7 +6,7 @@ import { type Generation, generationSchema, type ListGenerationsQuery } from '..
 import type { RecordSettings } from '../../schema/settings/records.ts';
 import { damagedRecord } from '../../stores/damaged.ts';
 import type { Storage } from '../../stores/storage/storage.ts';
-import { placeBefore, placeWhere } from './newest-first.ts';
+import { type ListEntry, placeBefore, placeWhere, readerByRank } from './newest-first.ts';
 import { indexAt, ownerOf, recordAt, recordKind, storableId } from './places.ts';
 
 /** Selects records. Absent fields select all. Instants are epoch ms; `from` is inside the range, `to` is not. */
@@ -24,7 +24,7 @@ export type RecordFilter = Partial<
 /** A page of records, newest first. */
 export interface RecordPage {
   records: Generation[];
-  /** The number of records of the workspace; null for a list with filters that the sums do not count. */
+  /** The number of records of the workspace; null for a list with filters, and for a long one: the sums tell it. */
   total: number | null;
   /** The record after which an interrupted list goes on; null: the list is complete. */
   resumeBehind: Behind | null;
@@ -49,6 +49,8 @@ export interface RecordReaderDeps {
 
 /** The number of records in one read. */
 const readSize = 500;
+/** The longest list of which every record is counted; the sums tell the length of a longer one. */
+const longestCounted = 100_000;
 
 export function createRecordReader({ storage, clock, settings }: RecordReaderDeps): RecordReader {
   const isLive = ({ created_at }: Generation) => Date.parse(created_at) >= clock.now() - settings.ttlMs;
@@ -59,35 +61,54 @@ export function createRecordReader({ storage, clock, settings }: RecordReaderDep
     return to === undefined ? 0 : placeBefore(storage, list, to);
   }
 
+  /** Makes a function that reads on from the place where a filter begins. It returns fewer records at the end alone. */
+  async function readOn(
+    workspaceId: WorkspaceId,
+    filter: RecordFilter,
+  ): Promise<(size: number) => Promise<ListEntry[]>> {
+    if (storage.seek) {
+      const list = { partition: workspaceId, kind: recordKind, rankOf: (entry: ListEntry) => -timeOf(entry) };
+      const { to, behind } = filter;
+      return readerByRank(storage.seek.bind(storage), list, behind ? -behind.atMs : to === undefined ? null : 1 - to);
+    }
+    let place = await firstPlace(workspaceId, filter);
+    return async (limit) => {
+      const { records } = await storage.list(workspaceId, recordKind, { offset: place, limit });
+      place += records.length;
+      return records;
+    };
+  }
+
   async function search(
     workspaceId: WorkspaceId,
     filter: RecordFilter,
     { offset, limit }: { offset: number; limit: number },
   ): Promise<RecordPage> {
     const fits = predicateOf(filter);
+    const mayFit = textPredicateOf(filter);
     const endMs = Math.max(filter.from ?? 0, clock.now() - settings.ttlMs);
     const found: Generation[] = [];
     const page = (resumeBehind: Behind | null = null): RecordPage => ({ records: found, total: null, resumeBehind });
     let skip = offset;
     let last = filter.behind ?? null;
-    let place = await firstPlace(workspaceId, filter);
+    const next = await readOn(workspaceId, filter);
     for (let left = settings.maxScanned; left > 0; ) {
       const size = Math.min(readSize, left);
-      const { records } = await storage.list(workspaceId, recordKind, { offset: place, limit: size });
+      const records = await next(size);
       for (const { id, value } of records) {
-        const record = read(value);
-        const atMs = Date.parse(record.created_at);
+        const atMs = timeOf({ value });
         if (atMs < endMs) return page();
         // Records that were written meanwhile have moved the others, so some are read a second time.
         if (atMs >= (filter.to ?? Number.POSITIVE_INFINITY) || !isBehind({ atMs, id }, last)) continue;
         last = { atMs, id };
+        if (!mayFit(value)) continue;
+        const record = read(value);
         if (!fits(record)) continue;
         if (skip-- > 0) continue;
         found.push(record);
         if (found.length === limit) return page();
       }
       left -= records.length;
-      place += records.length;
       if (records.length < size) return page();
     }
     return page(last);
@@ -108,6 +129,11 @@ export function createRecordReader({ storage, clock, settings }: RecordReaderDep
       return isLive(parsed.data) ? parsed.data : null;
     },
     async oldestMs(workspaceId) {
+      if (storage.seek) {
+        const range = { from: null, limit: 1, isFromEnd: true, countUpTo: 0 };
+        const [last] = (await storage.seek(workspaceId, recordKind, range)).records;
+        return last === undefined ? null : Math.max(timeOf(last), clock.now() - settings.ttlMs);
+      }
       const { total } = await storage.list(workspaceId, recordKind, { offset: 0, limit: 0 });
       const page = { offset: Math.max(0, total - 1), limit: 1 };
       const [oldest] = (await storage.list(workspaceId, recordKind, page)).records;
@@ -115,6 +141,12 @@ export function createRecordReader({ storage, clock, settings }: RecordReaderDep
     },
     async list(workspaceId, filter, page) {
       if (Object.values(filter).some((value) => value !== undefined)) return search(workspaceId, filter, page);
+      if (storage.seek && page.offset === 0) {
+        const range = { from: null, limit: page.limit, isFromEnd: false, countUpTo: longestCounted + 1 };
+        const { records, total } = await storage.seek(workspaceId, recordKind, range);
+        const shown = records.map(({ value }) => read(value)).filter(isLive);
+        return { records: shown, total: total > longestCounted ? null : total, resumeBehind: null };
+      }
       const { records, total } = await storage.list(workspaceId, recordKind, page);
       return { records: records.map(({ value }) => read(value)).filter(isLive), total, resumeBehind: null };
     },
@@ -126,13 +158,28 @@ function isBehind({ atMs, id }: Behind, last: Behind | null): boolean {
   return last === null || atMs < last.atMs || (atMs === last.atMs && id > last.id);
 }
 
-const timeOf = ({ value }: { value: string }) => Date.parse(read(value).created_at);
+/** The arrival of a request, epoch ms. It is cut out of the text: most records of a search are read for nothing else. */
+function timeOf({ value }: { value: string }): number {
+  const at = value.indexOf(createdAt) + createdAt.length;
+  const ms = at < createdAt.length ? Number.NaN : Date.parse(value.slice(at, value.indexOf('"', at)));
+  return Number.isNaN(ms) ? Date.parse(read(value).created_at) : ms;
+}
+
+const createdAt = '"created_at":"';
 
 /** Checks only one field: one page may read thousands of records. */
 function read(text: string): Generation {
   const record = tryParseJson(text) as Generation | undefined;
   if (typeof record?.created_at !== 'string') throw damagedRecord(recordKind);
   return record;
+}
+
+/** Tells whether the text of a record has all wanted values somewhere: one without them need not be parsed. */
+function textPredicateOf({ from: _, to: __, behind: ___, ...filter }: RecordFilter): (text: string) => boolean {
+  const texts = Object.values(filter)
+    .filter((value) => value !== undefined)
+    .map((value) => JSON.stringify(value));
+  return (text) => texts.every((wanted) => text.includes(wanted));
 }
 
 function predicateOf(filter: RecordFilter): (record: Generation) => boolean {

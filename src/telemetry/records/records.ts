@@ -125,8 +125,7 @@ export function createRecords(deps: RecordsDeps): Records {
     list: complete(reader.list),
     oldestMs: flushed(reader.oldestMs),
     sums: {
-      days: complete(sums.days),
-      users: complete(sums.users),
+      rows: complete(sums.rows),
       between: complete(sums.between),
       workspaces: flushed(sums.workspaces),
     },

@@ -1,8 +1,9 @@
 import { parseWorkspaceId, type WorkspaceId } from '../../call/workspace.ts';
 import type { Change } from '../../stores/storage/storage.ts';
 import type { RequestRecord } from '../record.ts';
-import { addCell, type Cell, type CellKey, cellOf, emptyCell, textOfKey, userKeyOf } from './cell.ts';
-import { grainMs, grains, type RowSeries, rowAt, startOf } from './places.ts';
+import { addNumbers, type Cell, type CellNames, cellOf, emptySum, type Sum } from './cell.ts';
+import { grainMs, grainOf, partOf, type RowSeries, rowAt, rowRank, rowSeries } from './places.ts';
+import { addTo, namedFor, rowText, type SumTable, tablesOf, textOfNames } from './tables.ts';
 
 /**
  * Sums by minute, hour and day. Each instance has rows of its own, which no other writes. It writes whole rows, so that
@@ -24,28 +25,27 @@ export interface ChangedRows {
 
 interface Row {
   at: Change['at'];
+  series: RowSeries;
+  rank: number;
   endMs: number;
-  cells: Map<string, Cell>;
+  /** The sums of each of its tables, by their names. */
+  tables: Map<string, Sum>[];
   /** The number of changes, and the number at the last write. */
   version: number;
   writtenVersion: number;
 }
 
-/** The most cells of a row, for different models, providers and keys. Further ones share one cell. */
+/** The most cells of a table, for different models, providers and keys. Further ones share one cell. */
 const maxCells = 500;
-/**
- * The number of rows over which the users of a day are spread, and the most cells of each: a whole row is written
- * for each request that costs something, so a row is small.
- */
-const userRows = 32;
+/** The same of a row of users: a whole row is written for each request that costs something. */
 const maxUserCells = 64;
-/** The most rows in one step of the store. */
-const maxChanges = 20;
+/** The most rows in one step of the store: those of a batch, whose users are in as many rows as there are parts. */
+const maxChanges = 64;
 /**
  * The most rows in memory. Beyond them, rows that are written make room; while the store is away, further sums are
  * lost.
  */
-const maxRows = 10_000;
+const maxRows = 15_000;
 /** The time after its end for which a row stays in memory, for requests that end late. */
 const lateMs = 900_000;
 
@@ -70,10 +70,11 @@ export function createRollups(instance: () => string): Rollups {
     }
   }
 
-  /** @param part  one of several rows of the same time; empty: there is one */
-  function rowOf(workspaceId: WorkspaceId, series: RowSeries, startMs: number, part = ''): Row | null {
+  /** @param part  one of several rows of the same time; null: there is one */
+  function rowOf(workspaceId: WorkspaceId, series: RowSeries, startMs: number, part: number | null): Row | null {
     let rows = all.get(workspaceId);
-    const key = `${series} ${startMs}${part}`;
+    const suffix = part === null ? '' : `-u${part}`;
+    const key = `${series} ${startMs}${suffix}`;
     const known = rows?.get(key);
     if (known) return known;
     if (count >= maxRows) for (const of of all.values()) forget(of, () => true);
@@ -83,9 +84,11 @@ export function createRollups(instance: () => string): Rollups {
       all.set(workspaceId, rows);
     }
     name ??= instance();
-    const at = rowAt(workspaceId, series, startMs, `${name}-${forgotten}${part}`);
-    const endMs = startMs + grainMs[series === 'user' ? 'day' : series];
-    const row: Row = { at, endMs, cells: new Map(), version: 0, writtenVersion: 0 };
+    const at = rowAt(workspaceId, series, startMs, `${name}-${forgotten}${suffix}`);
+    const endMs = startMs + grainMs[grainOf(series)];
+    const rank = rowRank(startMs, part ?? 0);
+    const tables = tablesOf[series].map(() => new Map<string, Sum>());
+    const row: Row = { at, series, rank, endMs, tables, version: 0, writtenVersion: 0 };
     rows.set(key, row);
     count++;
     return row;
@@ -97,24 +100,24 @@ export function createRollups(instance: () => string): Rollups {
       if (workspaceId === null) return;
       latestMs = Math.max(latestMs, record.receivedAtMs);
       const cell = cellOf(record);
-      const startOfGrain = (ms: number) => record.receivedAtMs - (record.receivedAtMs % ms);
-      for (const grain of grains) {
-        const row = rowOf(workspaceId, grain, startOfGrain(grainMs[grain]));
-        if (row) addTo(row, cell);
+      for (const series of rowSeries) {
+        const startMs = record.receivedAtMs - (record.receivedAtMs % grainMs[grainOf(series)]);
+        const row = rowOf(workspaceId, series, startMs, series === 'user' ? partOf(cell.user) : null);
+        if (row) addToRow(row, cell);
       }
-      const ofUser = { ...cell, ...userKeyOf(record) };
-      const row = rowOf(workspaceId, 'user', startOfGrain(grainMs.day), `-u${partOf(ofUser.user)}`);
-      if (row) addUserTo(row, ofUser);
     },
     changed(workspaceId) {
       const rows = all.get(workspaceId);
       const written = [...(rows?.values() ?? [])].filter(isDirty).slice(0, maxChanges);
       const versions = written.map(({ version }) => version);
       return {
-        changes: written.map(({ at, cells }) => ({
+        changes: written.map(({ at, series, tables, rank }) => ({
           at,
-          value: JSON.stringify([...cells.values()]),
-          rank: -startOf(at.id),
+          value: rowText(
+            series,
+            tables.map((cells) => cells.values()),
+          ),
+          rank,
         })),
         confirm() {
           for (const [index, row] of written.entries()) row.writtenVersion = versions[index] as number;
@@ -132,53 +135,51 @@ function isDirty({ version, writtenVersion }: Row): boolean {
   return version !== writtenVersion;
 }
 
-/** The row of a user: the same one in every process. */
-function partOf(user: string | null | undefined): number {
-  let sum = 0;
-  for (let at = 0; at < (user?.length ?? 0); at++) sum = (sum * 31 + (user?.charCodeAt(at) ?? 0)) % 65_521;
-  return sum % userRows;
+function addToRow(row: Row, cell: Cell): void {
+  for (const [line, table] of tablesOf[row.series].entries()) {
+    let cells = row.tables[line] as Map<string, Sum>;
+    for (const names of namedFor(table, cell)) {
+      const text = textOfNames(table, names);
+      let sum = cells.get(text);
+      if (!sum && row.series === 'user' && cells.size >= maxUserCells) {
+        cells = withoutCheapUsers(table, cells);
+        row.tables[line] = cells;
+        sum = cells.get(text);
+      }
+      const isShared = !sum && row.series !== 'user' && cells.size >= maxCells;
+      sum ??= sumIn(cells, table, isShared ? {} : names);
+      addTo(sum, cell, table);
+    }
+  }
+  row.version++;
 }
 
-function addTo(row: Row, cell: Cell): void {
-  const isShared = row.cells.size >= maxCells && !row.cells.has(textOfKey(cell));
-  addUnder(row.cells, isShared ? { model: null, provider: null, apiKeyHash: null } : cell, cell);
-  row.version++;
+function sumIn(cells: Map<string, Sum>, table: SumTable, names: Partial<CellNames>): Sum {
+  const made = emptySum(names);
+  const text = textOfNames(table, made);
+  const known = cells.get(text);
+  if (known) return known;
+  cells.set(text, made);
+  return made;
 }
 
 /**
- * Adds to the cell of a user. In a full row, the cheaper half of the cells lose their users: those who cost most are
- * the ones that an operator looks for.
+ * Makes room in a full table of users. The cheaper half of the cells lose their users: those who cost most are the ones
+ * that an operator looks for.
  */
-function addUserTo(row: Row, cell: Cell): void {
-  if (row.cells.size >= maxUserCells && !row.cells.has(textOfKey(cell))) row.cells = withoutCheapUsers(row.cells);
-  addUnder(row.cells, cell, cell);
-  row.version++;
-}
-
-function withoutCheapUsers(cells: Row['cells']): Row['cells'] {
+function withoutCheapUsers(table: SumTable, cells: ReadonlyMap<string, Sum>): Map<string, Sum> {
   const sorted = [...cells.values()].sort((a, b) => b.costNanoUsd - a.costNanoUsd || b.requests - a.requests);
-  const kept: Row['cells'] = new Map();
-  for (const [at, cell] of sorted.entries()) {
-    if (at < maxUserCells / 2) addUnder(kept, cell, cell);
+  const kept = new Map<string, Sum>();
+  for (const [at, sum] of sorted.entries()) {
+    if (at < maxUserCells / 2) kept.set(textOfNames(table, sum), sum);
     else {
       // Beyond a quarter of the row, they also lose their models.
       const isNamed = kept.size < (maxUserCells * 3) / 4;
-      const { model, provider, apiKeyHash, tags } = cell;
-      const named = { model, provider, apiKeyHash, user: null, tags };
-      const isKept = isNamed || kept.has(textOfKey(named));
-      addUnder(kept, isKept ? named : { model: null, provider: null, apiKeyHash: null, user: null, tags: [] }, cell);
+      const { model, provider, apiKeyHash, tags } = sum;
+      const named = { model, provider, apiKeyHash, tags, user: null, isOfHost: false };
+      const isKept = isNamed || kept.has(textOfNames(table, named));
+      addNumbers(sumIn(kept, table, isKept ? named : {}), sum);
     }
   }
   return kept;
-}
-
-function addUnder(cells: Row['cells'], { model, provider, apiKeyHash, user, tags }: CellKey, cell: Cell): void {
-  const key = { model, provider, apiKeyHash, ...(user !== undefined && { user, tags }) };
-  const text = textOfKey(key);
-  let sum = cells.get(text);
-  if (!sum) {
-    sum = emptyCell(key);
-    cells.set(text, sum);
-  }
-  addCell(sum, cell);
 }

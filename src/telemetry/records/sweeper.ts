@@ -1,9 +1,11 @@
+import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../base/clock.ts';
 import { parseWorkspaceId, type WorkspaceId } from '../../call/workspace.ts';
 import type { RecordSettings } from '../../schema/settings/records.ts';
-import type { Change, Storage } from '../../stores/storage/storage.ts';
+import type { Change, Listed, Storage } from '../../stores/storage/storage.ts';
 import {
   activeKind,
+  grainOf,
   indexAt,
   indexKind,
   indexPartition,
@@ -36,6 +38,8 @@ const everyMs = 60_000;
 const soonMs = 1_000;
 /** The number of records that one step removes. */
 const step = 500;
+/** The time after which records are counted again in any case: other instances write as well. */
+const recountMs = 600_000;
 /** The number of pages among which each instance chooses its own, so that instances do not remove the same records. */
 const lanes = 4;
 
@@ -45,6 +49,11 @@ export function createSweeper(storage: Storage, clock: Clock, settings: RecordSe
   const written = new Map<WorkspaceId, number>();
   /** The number of records beyond `records.max` that a workspace may have until its next sweep. */
   const allowance = Math.min(step, Math.ceil(settings.max / 10));
+  /**
+   * The workspaces with many records less than `max`, when they were counted: to count ten million takes half a second.
+   * They are counted again when this instance has written a quarter of what there was room for.
+   */
+  const rooms = new LRUCache<WorkspaceId, { room: number; left: number; atMs: number }>({ max: 1_000 });
   let planned: { atMs: number; cancel: () => void } | null = null;
   let running: Promise<void> | null = null;
   let lookedAtAllMs = Number.NEGATIVE_INFINITY;
@@ -90,7 +99,7 @@ export function createSweeper(storage: Storage, clock: Clock, settings: RecordSe
         if (isClosed) return true;
       }
       if (isOfAll) lookedAtAllMs = clock.monotonic();
-      return (await storage.list(indexPartition, indexKind, { offset: 0, limit: 0 })).total === 0;
+      return (await oldest(0, 1)).length === 0;
     } catch {
       // The store does not respond, and has logged that itself.
       for (const workspaceId of due) written.set(workspaceId, written.get(workspaceId) ?? 0);
@@ -121,12 +130,18 @@ export function createSweeper(storage: Storage, clock: Clock, settings: RecordSe
     const beforeMs = clock.now() - settings.ttlMs;
     // The oldest records come first.
     for (const offset of new Set([Math.floor(share() * lanes) * step, 0])) {
-      const { records } = await storage.list(indexPartition, indexKind, { offset, limit: step });
-      const expired = records.filter(({ value }) => ownerOf(value).receivedAtMs < beforeMs);
+      const expired = (await oldest(offset, step)).filter(({ value }) => ownerOf(value).receivedAtMs < beforeMs);
       await remove(expired);
       if (expired.length > 0) return offset > 0 || expired.length === step;
     }
     return false;
+  }
+
+  /** Reads from the index, oldest first. Where a store counts a list by reading it, nothing is counted. */
+  async function oldest(offset: number, limit: number): Promise<Listed['records']> {
+    if (!storage.seek) return (await storage.list(indexPartition, indexKind, { offset, limit })).records;
+    const range = { from: null, limit: offset + limit, isFromEnd: false, countUpTo: 0 };
+    return (await storage.seek(indexPartition, indexKind, range)).records.slice(offset);
   }
 
   async function remove(owners: readonly { id: string; value: string }[]): Promise<void> {
@@ -145,14 +160,26 @@ export function createSweeper(storage: Storage, clock: Clock, settings: RecordSe
    * @returns true: there are more
    */
   async function trim(workspaceId: WorkspaceId): Promise<boolean> {
+    const known = rooms.get(workspaceId);
+    if (known && known.left > (known.room * 3) / 4 && clock.monotonic() - known.atMs < recountMs) return false;
     const { max } = settings;
-    const { total } = await storage.list(workspaceId, recordKind, { offset: 0, limit: 0 });
-    if (total <= max) return false;
-    const offset = max + Math.floor(share() * Math.max(0, total - max - step));
-    const { records } = await storage.list(workspaceId, recordKind, { offset, limit: step });
+    const total = await countOf(workspaceId, max + lanes * step);
+    const room = max - total;
+    if (room >= 0) {
+      if (room >= lanes * step) rooms.set(workspaceId, { room, left: room, atMs: clock.monotonic() });
+      return false;
+    }
+    // By place, not from the end: another instance may have removed some since they were counted.
+    const page = { offset: max + Math.floor(share() * Math.max(0, -room - step)), limit: step };
+    const { records } = await storage.list(workspaceId, recordKind, page);
     await storage.commit(records.flatMap(({ id }) => removal(workspaceId, id)));
     await storage.commit(records.map(({ id }): Change => ({ at: indexAt(id), value: null })));
-    return total - max > records.length;
+    return -room > records.length;
+  }
+
+  async function countOf(workspaceId: WorkspaceId, countUpTo: number): Promise<number> {
+    if (!storage.seek) return (await storage.list(workspaceId, recordKind, { offset: 0, limit: 0 })).total;
+    return (await storage.seek(workspaceId, recordKind, { from: null, limit: 0, isFromEnd: false, countUpTo })).total;
   }
 
   async function forgetAllSums(workspaceId: WorkspaceId): Promise<void> {
@@ -162,7 +189,7 @@ export function createSweeper(storage: Storage, clock: Clock, settings: RecordSe
   /** Removes the sums that are too old. The oldest are at the end of the list. */
   async function forgetSums(workspaceId: WorkspaceId, series: RowSeries): Promise<void> {
     const kind = rowKind(series);
-    const beforeMs = clock.now() - settings[`${series === 'user' ? 'day' : series}sMs`];
+    const beforeMs = clock.now() - settings[`${grainOf(series)}sMs`];
     const { total } = await storage.list(workspaceId, kind, { offset: 0, limit: 0 });
     if (total === 0) return;
     const page = { offset: Math.max(0, total - step), limit: step };
@@ -174,6 +201,8 @@ export function createSweeper(storage: Storage, clock: Clock, settings: RecordSe
 
   return {
     wrote(workspaceId, count) {
+      const known = rooms.get(workspaceId);
+      if (known) known.left -= count;
       const all = (written.get(workspaceId) ?? 0) + count;
       written.set(workspaceId, all);
       schedule(all >= allowance ? soonMs : everyMs);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Interval, windowOf } from '../../../src/base/windows.ts';
 import type { WorkspaceId } from '../../../src/call/workspace.ts';
 import {
+  type Draw,
   expireBatch,
   type HoldOutcome,
   keepEndedMs,
@@ -48,6 +49,7 @@ export function testLedger(name: string, open: OpenLedger): void {
 
     describe('hold', () => holds(bench));
     describe('settle and release', () => ends(bench));
+    describe('draw', () => draws(bench));
     describe('holds whose process died', () => expires(bench, releasingBench));
     describe('windows', () => windowsOfTime(bench));
     describe('add, read and forget', () => additions(bench));
@@ -95,6 +97,10 @@ function createBench(ledger: TimedLedger) {
     },
     settle: (id: string, actualNanoUsd: number, nowMs = noonMs) => ledger.settle(workspaceId, id, actualNanoUsd, nowMs),
     release: (id: string, nowMs = noonMs) => ledger.release(workspaceId, id, nowMs),
+    draw: (id: string, fromNanoUsd: number, toNanoUsd: number, spentNanoUsd: number, nowMs = noonMs) => {
+      const drawn: Draw = { id, fromNanoUsd, toNanoUsd, spentNanoUsd };
+      return ledger.draw(workspaceId, drawn, nowMs);
+    },
     expire: (nowMs: number) => ledger.expire(workspaceId, nowMs),
     lost: (sinceMs: number, nowMs: number) => ledger.lost(workspaceId, sinceMs, nowMs),
     renew: (ids: readonly string[], leaseUntilMs: number) => ledger.renew(workspaceId, ids, leaseUntilMs),
@@ -120,6 +126,92 @@ export function limited(
   { account = 'workspace', atMs = noonMs } = {},
 ): LimitedWindow {
   return { account, interval, ...windowOf(interval, atMs), limitNanoUsd };
+}
+
+/** Parts of holds: what a process that took more than one request needs reports of it. */
+function draws(bench: () => Bench): void {
+  const shared = () => [limited('daily', 1_000), limited('lifetime', 1_000, { account: 'key:abc' })];
+  it('books the spent part in every window, and frees what is neither spent nor held any more', async () => {
+    const { held, draw, read, settle } = bench();
+    const windows = shared();
+    const id = await held(600, windows);
+    expect(await draw(id, 600, 450, 100)).toBe('drawn');
+    expect(await read(windows)).toEqual([state(100, 450), state(100, 450)]);
+    expect(await draw(id, 450, 0, 450)).toBe('drawn');
+    expect(await read(windows)).toEqual([state(550, 0), state(550, 0)]);
+    expect(await settle(id, 0)).toBe('ended');
+    expect(await read(windows)).toEqual([state(550, 0), state(550, 0)]);
+  });
+  it('books in full what cost more than it takes from the hold', async () => {
+    const { held, draw, state: at } = bench();
+    const [day] = shared();
+    const id = await held(100, [day!]);
+    expect(await draw(id, 100, 60, 75)).toBe('drawn');
+    expect(await at(day!)).toEqual([75, 60]);
+  });
+  it('changes nothing when it is repeated, also after later draws and after the end of the hold', async () => {
+    const { held, draw, settle, state: at } = bench();
+    const [day] = shared();
+    const id = await held(100, [day!]);
+    expect(await draw(id, 100, 80, 10)).toBe('drawn');
+    expect(await draw(id, 100, 80, 10)).toBe('repeated');
+    expect(await draw(id, 80, 50, 20)).toBe('drawn');
+    expect(await draw(id, 100, 80, 10)).toBe('repeated');
+    expect(await draw(id, 80, 50, 20)).toBe('repeated');
+    expect(await at(day!)).toEqual([30, 50]);
+    expect(await settle(id, 40)).toBe('ended');
+    expect(await draw(id, 50, 20, 5)).toBe('repeated');
+    expect(await at(day!)).toEqual([70, 0]);
+  });
+  it('changes nothing where nothing was held', async () => {
+    const { draw, state: at } = bench();
+    const [day] = shared();
+    expect(await draw(randomUUID(), 100, 80, 10)).toBe('unknown');
+    expect(await at(day!)).toEqual([0, 0]);
+  });
+  it('counts as spent what draws took that the store has lost', async () => {
+    const { held, draw, state: at } = bench();
+    const [day] = shared();
+    const id = await held(100, [day!]);
+    // A draw of 100 to 70 never arrived.
+    expect(await draw(id, 70, 50, 20)).toBe('drawn');
+    expect(await at(day!)).toEqual([50, 50]);
+    expect(await draw(id, 100, 70, 5)).toBe('repeated');
+  });
+  it('leaves room for as much as it frees, and not one nano more', async () => {
+    const { held, hold, draw } = bench();
+    const [day] = shared();
+    const id = await held(1_000, [day!]);
+    expect((await hold(1, [day!])).isHeld).toBe(false);
+    await draw(id, 1_000, 400, 350);
+    expect((await hold(251, [day!])).isHeld).toBe(false);
+    expect((await hold(250, [day!])).isHeld).toBe(true);
+  });
+  it('takes a part of the charge of a hold that has expired, once, and a settlement takes the rest', async () => {
+    const { held, draw, settle, state: at, lost } = bench();
+    const [day] = shared();
+    const id = await held(600, [day!]);
+    await draw(id, 600, 500, 90);
+    const lateMs = noonMs + leaseMs;
+    expect(await at(day!, lateMs)).toEqual([590, 0]);
+    // It was made before the hold expired.
+    expect(await draw(id, 600, 500, 90, lateMs)).toBe('repeated');
+    expect(await draw(id, 500, 300, 50, lateMs)).toBe('late');
+    expect(await draw(id, 500, 300, 50, lateMs)).toBe('repeated');
+    expect(await at(day!, lateMs)).toEqual([440, 0]);
+    expect(await lost(0, lateMs)).toEqual([{ id, chargedNanoUsd: 300, expiredAtMs: lateMs }]);
+    expect(await settle(id, 10, lateMs)).toBe('late');
+    expect(await at(day!, lateMs)).toEqual([150, 0]);
+    expect(await draw(id, 300, 100, 7, lateMs)).toBe('repeated');
+    expect(await at(day!, lateMs)).toEqual([150, 0]);
+  });
+  it('charges only what is left when the hold expires', async () => {
+    const { held, draw, state: at } = bench();
+    const [day] = shared();
+    const id = await held(600, [day!]);
+    await draw(id, 600, 200, 100);
+    expect(await at(day!, noonMs + leaseMs)).toEqual([300, 0]);
+  });
 }
 
 const state = (spentNanoUsd: number, heldNanoUsd: number): WindowState => ({ spentNanoUsd, heldNanoUsd });

@@ -5,8 +5,10 @@ import type { Ledger } from '../../../src/stores/ledger/ledger.ts';
 import { guardStorage } from '../../../src/stores/storage/guard.ts';
 import { keyvStorage } from '../../../src/stores/storage/keyv.ts';
 import { memoryStorage } from '../../../src/stores/storage/memory.ts';
+import { testConversations } from './conversations.ts';
 import { slowAdapter } from './slow-adapter.ts';
 import { testStorage } from './storage.ts';
+import { testStoredResponses } from './stored-responses.ts';
 import { testSweep } from './sweep.ts';
 
 const ledger = {} as Ledger;
@@ -27,6 +29,10 @@ testSweep('memory', async () => {
   return { storage, close: () => storage.close() };
 });
 testSweep('any Keyv', () => open('keyv', () => new Keyv()));
+testStoredResponses('memory', () => open('memory', () => new Keyv()));
+testStoredResponses('any Keyv', () => open('keyv', () => new Keyv()));
+testConversations('memory', () => open('memory', () => new Keyv()));
+testConversations('any Keyv', () => open('keyv', () => new Keyv()));
 testStorage('memory, a Map that serialises nothing', () =>
   open('memory', () => new Keyv({ store: new Map(), serialization: false })),
 );

@@ -18,10 +18,12 @@ import { askPostgres, connectTo } from '../../support/postgres-client.ts';
 import { isLongRun } from '../../support/runs.ts';
 import { describeWithPostgres } from '../../support/services.ts';
 import { storeClock, type TimedLedger } from '../../support/timed-ledger.ts';
+import { testConversations } from './conversations.ts';
 import { limited, newWorkspace, noonMs, testLedger } from './ledger.ts';
 import { at, budget, names, type Task } from './postgres-child.ts';
 import { testRates } from './rates.ts';
 import { testStorage } from './storage.ts';
+import { testStoredResponses } from './stored-responses.ts';
 import { testSweep } from './sweep.ts';
 
 type Options = ConstructorParameters<typeof KeyvPostgres>[0] & object;
@@ -65,6 +67,14 @@ describeWithPostgres('PostgreSQL', (url) => {
   });
 
   testStorage('postgres', async () => {
+    const storage = await openAt({}, { onLostHold: 'charge' });
+    return { storage, close: () => storage.close() };
+  });
+  testStoredResponses('postgres', async () => {
+    const storage = await openAt({}, { onLostHold: 'charge' });
+    return { storage, close: () => storage.close() };
+  });
+  testConversations('postgres', async () => {
     const storage = await openAt({}, { onLostHold: 'charge' });
     return { storage, close: () => storage.close() };
   });

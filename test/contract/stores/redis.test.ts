@@ -9,9 +9,11 @@ import { isLongRun } from '../../support/runs.ts';
 import { describeWithOwnRedis, describeWithRedis } from '../../support/services.ts';
 import { type StartedService, startRedis } from '../../support/start-service.ts';
 import { storeClock } from '../../support/timed-ledger.ts';
+import { testConversations } from './conversations.ts';
 import { limited, newWorkspace, noonMs, testLedger } from './ledger.ts';
 import { testRates } from './rates.ts';
 import { testStorage } from './storage.ts';
+import { testStoredResponses } from './stored-responses.ts';
 import { testSweep } from './sweep.ts';
 
 const options: LedgerOptions = { onLostHold: 'charge' };
@@ -34,6 +36,8 @@ describeWithRedis('on Redis', (url) => {
 
   testStorage('redis', open);
   testSweep('redis', open);
+  testStoredResponses('redis', open);
+  testConversations('redis', open);
   testLedger('redis', open);
   testRates('rates: redis', open);
 });

@@ -10,8 +10,10 @@ import { maxSettled, type SpendingWindow } from '../../../src/stores/ledger/ledg
 import { sqliteLedger } from '../../../src/stores/ledger/sqlite.ts';
 import { sqliteStorage } from '../../../src/stores/storage/sqlite.ts';
 import { storeClock } from '../../support/timed-ledger.ts';
+import { testConversations } from './conversations.ts';
 import { testLedger } from './ledger.ts';
 import { testStorage } from './storage.ts';
+import { testStoredResponses } from './stored-responses.ts';
 import { testSweep } from './sweep.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'model-gateway-sqlite-'));
@@ -21,6 +23,8 @@ describe('on SQLite', () => {
   testStorage('a file', async () => openStorage(join(folder, 'storage.db')));
   testStorage('memory', async () => openStorage(':memory:'));
   testSweep('SQLite', async () => openStorage(':memory:'));
+  testStoredResponses('SQLite', async () => openStorage(':memory:'));
+  testConversations('SQLite', async () => openStorage(':memory:'));
   testLedger('a file', async ({ onLostHold = 'charge', now } = {}) => {
     const store = sqliteStore({ path: join(folder, 'ledger.db'), busyTimeoutMs: 5_000 });
     return { ledger: sqliteLedger(store.database, { onLostHold, now }), close: store.disconnect };

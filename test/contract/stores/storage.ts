@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Address, Change, Storage } from '../../../src/stores/storage/storage.ts';
+import type { Address, Change, RankRange, Storage } from '../../../src/stores/storage/storage.ts';
 
 export interface OpenedStorage {
   storage: Storage;
@@ -274,6 +274,22 @@ export function testStorage(
           ],
           total: 3,
         });
+      });
+      it('are read from a rank, from their end, and counted up to a number, where the store can', async () => {
+        if (!storage.seek) return;
+        const { base, at } = place();
+        for (const [id, rank] of Object.entries({ a: -30, b: -20, d: -20, c: 10 })) await put(at(id), id, { rank });
+        await put(at('unlisted'), 'e');
+        const read = async (range: Partial<RankRange>) => {
+          const all = { from: null, limit: 10, isFromEnd: false, countUpTo: 10, ...range };
+          const { records, total } = await (storage.seek as NonNullable<Storage['seek']>)(base, 'thing', all);
+          return [records.map(({ id }) => id).join(''), total];
+        };
+        expect(await read({})).toEqual(['abdc', 4]);
+        expect(await read({ from: -20, limit: 2 })).toEqual(['bd', 4]);
+        expect(await read({ from: -19 })).toEqual(['c', 4]);
+        expect(await read({ isFromEnd: true, limit: 2, countUpTo: 3 })).toEqual(['cd', 3]);
+        expect(await read({ from: 11, countUpTo: 0 })).toEqual(['', 0]);
       });
       it('are empty where nothing is', async () => {
         const { base } = place();

@@ -5,6 +5,7 @@ import { checkLeaving, checkUsage } from './answers.mjs';
 import { errorOf } from './check.mjs';
 import { dialects, greeting, oslo } from './dialects.mjs';
 import { bothCities, City, longAnswer, ToolInput, toolDescription, toolName, weatherIn } from './scenarios.mjs';
+import { startService } from './service.mjs';
 import { checkAskedOnce, checkRefusal, makeTenant } from './tenant.mjs';
 
 /** Keys of every response, whatever it says; the client's types demand them. */
@@ -149,6 +150,48 @@ export function openaiResponsesChecks(service, client) {
           const { status, incomplete_details: details } = await answer({ model, input: 'Good morning', ...fields });
           deepEqual([status, details], ['incomplete', { reason }]);
         }
+      }
+    },
+    async 'kept responses: gone on from, read, listed and deleted'() {
+      const keeping = await startService({ options: { records: { enabled: true } } });
+      try {
+        await keeping.gateway.workspaces.update({ id: 'default', is_observability_io_logging_enabled: true });
+        const { responses } = new OpenAI({ apiKey: keeping.apiKey, baseURL: keeping.baseURL, maxRetries: 0 });
+        const model = 'sandbox/echo';
+        const one = await responses.create({ model, input: 'One', store: true });
+        deepEqual([one.store, one.output_text], [true, 'One']);
+        const after = { model, input: 'Two', store: true, previous_response_id: one.id };
+        const two = await responses.create(after);
+        const streamed = await responses.stream(after).finalResponse();
+        for (const { id, store, previous_response_id: previous } of [two, streamed]) {
+          deepEqual([store, previous], [true, one.id]);
+          equal((await responses.retrieve(id)).output_text, 'Two');
+          const items = [];
+          for await (const item of responses.inputItems.list(id, { order: 'asc', limit: 2 })) items.push(item);
+          deepEqual(
+            items.map(({ content: [{ text }] }) => text),
+            ['One', 'One', 'Two'],
+          );
+        }
+        await responses.delete(one.id);
+        const gone = await errorOf(responses.retrieve(one.id));
+        deepEqual([gone.constructor, gone.status], [OpenAI.NotFoundError, 404]);
+        const { conversations } = new OpenAI({ apiKey: keeping.apiKey, baseURL: keeping.baseURL, maxRetries: 0 });
+        const conversation = await conversations.create({ metadata: { topic: 'parcels' } });
+        const turn = { model, input: 'Turn', conversation: conversation.id };
+        deepEqual((await responses.create(turn)).conversation, { id: conversation.id });
+        deepEqual((await responses.stream(turn).finalResponse()).conversation, { id: conversation.id });
+        const said = [];
+        for await (const item of conversations.items.list(conversation.id, { limit: 3 }))
+          said.push(item.content[0].text);
+        deepEqual(said, ['Turn', 'Turn', 'Turn', 'Turn']);
+        await conversations.delete(conversation.id);
+        equal((await errorOf(responses.create(turn))).constructor, OpenAI.NotFoundError);
+        const lost = await errorOf(responses.create(after));
+        deepEqual([lost.constructor, lost.status], [OpenAI.BadRequestError, 400]);
+        match(lost.message, /^400 Previous response with id 'gen-.*' not found/);
+      } finally {
+        await keeping.close();
       }
     },
     async 'a refusal is a part of its own'() {

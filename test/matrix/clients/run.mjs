@@ -14,6 +14,7 @@ import { openaiResponsesChecks, openaiResponsesOver } from './openai-responses.m
 import { startMock } from './scenarios.mjs';
 import { startService } from './service.mjs';
 import { snippetChecks } from './snippets.mjs';
+import { taskChecks } from './tasks.mjs';
 
 const mock = await startMock();
 const { sent, providers, models, stop } = await startDialects();
@@ -28,6 +29,8 @@ await runChecks('clientOptions', inProcessChecks(service), service.begin);
 await runChecks('languageModel', languageModelChecks(service), service.begin);
 await runChecks('agents', agentsChecks(service, agents(service)), service.begin);
 await runChecks('langchain', langchainChecks(service), service.begin);
+
+await runChecks('tasks', taskChecks(service), service.begin);
 
 await runChecks('openai responses', openaiResponsesChecks(service, openai(service)), service.begin);
 for (const dialect of Object.keys(dialects)) {

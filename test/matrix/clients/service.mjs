@@ -79,7 +79,11 @@ function watched(provider, tell) {
           const stopped = Promise.withResolvers();
           const stop = () => stopped.resolve(performance.now());
           request.signal.addEventListener('abort', stop, { once: true });
-          tell({ body: JSON.parse(request.body), headers: request.headers, stopped: stopped.promise });
+          tell({
+            body: typeof request.body === 'string' ? JSON.parse(request.body) : request.body,
+            headers: request.headers,
+            stopped: stopped.promise,
+          });
           const response = await transport.send(request);
           const cancel = () => {
             stop();

@@ -8,7 +8,7 @@ import process from 'node:process';
 
 const manifestPath = join(import.meta.dirname, 'node_modules', '@openai', 'codex', 'package.json');
 const { bin, optionalDependencies, version } = createRequire(import.meta.url)(manifestPath);
-const program = join(manifestPath, '..', Object.values(bin)[0]);
+export const program = join(manifestPath, '..', Object.values(bin)[0]);
 
 /** null: there is no binary of the agent for this platform. */
 export const agentVersion = Object.keys(optionalDependencies).some((name) =>
@@ -18,7 +18,7 @@ export const agentVersion = Object.keys(optionalDependencies).some((name) =>
   : null;
 
 /** An agent that hangs is stopped before its check gives up. */
-const limitMs = 18_000;
+const limitMs = 55_000;
 const keyVariable = 'CODEX_API_KEY';
 
 /**

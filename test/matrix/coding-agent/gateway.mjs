@@ -5,21 +5,16 @@ const apiKey = 'sk-client-0123456789';
 /** A name by which an agent knows the model is a name of the gateway's too: the agent offers other tools for each. */
 const models = ['acme/coder', 'acme/gpt-5.5', 'acme/gpt-6.1-sol'];
 
-const dialects = {
-  chat: { dialect: 'openai-chat', quirks: { reasoningField: 'reasoning_content' } },
-  responses: { dialect: 'openai-responses', quirks: { encryptedReasoning: true, compacts: true } },
-};
-
 /**
- * @param upstream  `{ dialect, baseUrl }`
+ * @param upstream  see `startUpstream`
  * @param options   of the gateway, beside these
  * @returns `{ baseURL, apiKey, records, sockets, close }`; the records of all requests are in the order in which they ended
  */
-export async function startGateway({ dialect, baseUrl }, options = {}) {
+export async function startGateway({ provider, model }, options = {}) {
   const records = [];
   const gateway = createGateway({
-    providers: { scripted: { ...dialects[dialect], baseUrl, apiKey: 'sk-upstream-0123456789' } },
-    models: models.map((slug) => ({ slug, endpoints: [{ provider: 'scripted', model: 'scripted-1' }] })),
+    providers: { scripted: provider },
+    models: models.map((slug) => ({ slug, endpoints: [{ provider: 'scripted', model }] })),
     aliases: { 'gpt-5.5': 'acme/gpt-5.5', 'gpt-6.1-sol': 'acme/gpt-6.1-sol' },
     apiKeys: [{ key: apiKey }],
     onRecord: (record) => records.push(record),

@@ -1,12 +1,13 @@
-// A real coding agent that speaks nothing but Responses does whole tasks behind the packed gateway, over a model that
-// speaks chat completions and over one that speaks Responses.
+// A real coding agent that speaks nothing but Responses does whole tasks behind the packed gateway, over models that speak
+// chat completions, Responses, Anthropic's messages and Google's generateContent.
 import { deepEqual, equal, match, ok } from 'node:assert/strict';
 import process from 'node:process';
 import { finish, runChecks } from '../clients/check.mjs';
-import { agentVersion, startAgent } from './agent.mjs';
+import { startUpstream } from '../upstreams/start.mjs';
+import { agentVersion, program, startAgent } from './agent.mjs';
 import { startGateway } from './gateway.mjs';
-import { closedFile, farewell, filesOf, prompt } from './task.mjs';
-import { startUpstream } from './upstream.mjs';
+import { runPageChecks } from './page.mjs';
+import { answerTo, closedFile, farewell, filesOf, isThought, prompt } from './task.mjs';
 
 if (agentVersion === null) {
   process.stdout.write(`SKIPPED: the agent has no binary for ${process.platform}-${process.arch}\n`);
@@ -15,12 +16,14 @@ if (agentVersion === null) {
 }
 /** Each task has a number that no other has. */
 let tickets = 48_151;
-for (const dialect of ['chat', 'responses'])
-  for (const isSocket of [false, true])
+// By HTTP, what is done with the upstream is the same: the two older wires show that.
+for (const dialect of ['chat', 'responses', 'anthropic', 'google'])
+  for (const isSocket of dialect === 'chat' || dialect === 'responses' ? [false, true] : [true])
     await runChecks(
       `${agentVersion} ${isSocket ? 'on a WebSocket' : 'by HTTP'} over ${dialect}`,
       checks({ dialect, isSocket }),
     );
+await runPageChecks(program);
 finish('coding-agent');
 
 function checks(way) {
@@ -70,7 +73,7 @@ function checks(way) {
         model: 'gpt-5.5',
         isMoved: true,
         faults: { read: 'long' },
-        steps: ['read: long', dialect === 'chat' ? 'compact' : 'compact to an item', 'edit', 'answer'],
+        steps: ['read: long', dialect === 'responses' ? 'compact to an item' : 'compact', 'edit', 'answer'],
         settings: { model_auto_compact_token_limit: 100_000 },
       });
     },
@@ -110,8 +113,8 @@ async function checkDone({ code, last, transcript }, { agent, ticket }) {
 
 async function withAgent({ dialect, isSocket }, { model = 'acme/coder', isMoved, settings, faults, options }, use) {
   const ticket = tickets++;
-  const upstream = await startUpstream({ dialect, faults });
-  const gateway = await startGateway({ dialect, baseUrl: upstream.baseUrl }, options);
+  const upstream = await startUpstream({ dialect, answerTo, isThought, faults });
+  const gateway = await startGateway(upstream, options);
   const agent = startAgent({ ...gateway, model, isMoved, isSocket, settings, files: filesOf(ticket) });
   try {
     const result = await use({ agent, upstream, gateway, ticket });

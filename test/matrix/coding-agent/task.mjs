@@ -1,6 +1,7 @@
 // The model of these tests, in no wire format: it decides by the conversation alone. Its task has three steps: read a
 // file, change the file by what was read, say so. What it writes holds the number that it has read, so a step is right
 // only if the output of the tool came back.
+import { compactionItem } from '../upstreams/responses.mjs';
 
 /** The files of the folder that the agent works in. */
 export const filesOf = (ticket) => ({ 'notes.txt': `status: open\nticket: ${ticket}\n` });
@@ -19,13 +20,7 @@ export function isThought(text) {
   return text !== '' && rest.trim() === '';
 }
 
-/**
- * What the model says and calls next.
- * @param conversation  `tools`: all that are offered, `{ name }`; `texts`: what the model did not write itself, in order,
- *   with the outputs of its tools
- * @returns `{ step, reasoning, text, calls: [{ tool, input }] }`; `input` is an object for a function and a string for
- *   a custom tool
- */
+/** What the model says and calls next; see `startUpstream`. */
 export function answerTo({ tools, texts }) {
   const all = texts.join('\n');
   const ticket = /ticket: (\d+)/.exec(all)?.[1];
@@ -39,8 +34,6 @@ export function answerTo({ tools, texts }) {
 
 const answer = (step, text, calls) => ({ step, reasoning: thoughts[step] ?? null, text, calls });
 
-/** The text that stands for the item with which an agent leaves the compaction to the service behind it. */
-export const compactionItem = '(compaction item)';
 /** How a summary is asked for: by the agent, and by the gateway for an upstream that does not compact. */
 const summaryRequests = ['You are performing a CONTEXT CHECKPOINT COMPACTION.', 'The conversation is too long'];
 

@@ -11,15 +11,22 @@ const flags = ['run', '--no-prompt', '--no-remote', '--node-modules-dir=manual',
 await runEssentials('deno', (program) => [deno, ...flags, program], {
   hasFiles: true,
   served: () =>
-    serveAndCheck((upstreamUrl, port) => {
-      const program = join(app, 'deno-served.mjs');
-      writeFileSync(
-        program,
-        `import { createGateway } from 'model-gateway';
+    serveAndCheck(
+      (upstreamUrl, port) => {
+        const program = join(app, 'deno-served.mjs');
+        writeFileSync(
+          program,
+          `import { createGateway } from 'model-gateway';
+import { consoleHandler } from 'model-gateway/console';
 import { gatewayHandler } from 'model-gateway/deno';
-Deno.serve({ port: ${port}, hostname: '127.0.0.1' }, gatewayHandler(createGateway(${optionsText(upstreamUrl)})));
+const gateway = createGateway(${optionsText(upstreamUrl)});
+const [api, page] = [gatewayHandler(gateway), gatewayHandler(consoleHandler(gateway))];
+const handle = (request) => (new URL(request.url).pathname.startsWith('/console') ? page(request) : api(request));
+Deno.serve({ port: ${port}, hostname: '127.0.0.1' }, handle);
 `,
-      );
-      return [deno, ...flags, program];
-    }),
+        );
+        return [deno, ...flags, program];
+      },
+      { hasConsole: true },
+    ),
 });

@@ -9,13 +9,15 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { npm } from '../../../scripts/install.mjs';
 import { root } from '../../../scripts/paths.mjs';
+import { checkConsole } from '../essentials-console.mjs';
 import { checkApp } from './checks.mjs';
 import { checkInstances } from './instances.mjs';
 import { checkTelemetry } from './telemetry.mjs';
 import { startUpstream } from './upstream.mjs';
 
 const examples = join(root, 'examples');
-const key = 'key-of-an-example';
+// The one that the checks of the console sign in with.
+const key = 'sk-console-0123456789';
 const session = 'session-of-a-test';
 const bearer = { authorization: `Bearer ${key}` };
 
@@ -102,10 +104,21 @@ async function runExample(name) {
     };
     await checkApp({ url, baseUrl: url + path, headers, isAlone, upstream, check });
   }
+  if (name === 'next') await checkConsoleOf(url);
   if (name === 'bun') await runInBun(folder);
   stop('SIGTERM');
   const ended = await Promise.race([exit.then(() => true), delay(15_000)]);
   report(`${name}: ends at SIGTERM`, ended === true);
+}
+
+/** The console of an app, which signs in with the key of the matrix. */
+async function checkConsoleOf(url) {
+  try {
+    await checkConsole(`${url}/console`, fetch);
+    report('next/console: shows the console to who signs in', true);
+  } catch (error) {
+    report('next/console: shows the console to who signs in', false, error.message);
+  }
 }
 
 /** What the checks of an app cannot show of Bun. */

@@ -19,23 +19,34 @@ await runEssentials(
   {
     start: 'export default { test: main };',
     served: () =>
-      serveAndCheck(async (upstreamUrl, port) => {
-        const program = join(app, 'worker-served.mjs');
-        // In module scope, where a worker may open nothing, keep no time and draw no random number.
-        writeFileSync(
-          program,
-          `import { createGateway } from 'model-gateway';
+      serveAndCheck(
+        async (upstreamUrl, port) => {
+          const program = join(app, 'worker-served.mjs');
+          // In module scope, where a worker may open nothing, keep no time and draw no random number.
+          writeFileSync(
+            program,
+            `import { createGateway } from 'model-gateway';
+import { consoleHandler } from 'model-gateway/console';
 import { gatewayWorker } from 'model-gateway/workers';
-export default gatewayWorker(createGateway(${optionsText(upstreamUrl)}));
+const gateway = createGateway(${optionsText(upstreamUrl)});
+const [api, page] = [gatewayWorker(gateway), gatewayWorker(consoleHandler(gateway))];
+export default {
+  fetch(request, env, context) {
+    const { pathname } = new URL(request.url);
+    return (pathname.startsWith('/console') ? page : api).fetch(request, env, context);
+  },
+};
 `,
-        );
-        const worker = join(app, 'worker-served-bundle.mjs');
-        await bundle(program, worker);
-        const config = join(app, 'workerd-served.capnp');
-        const socket = `sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],`;
-        writeFileSync(config, configText(basename(worker), socket));
-        return [workerd, 'serve', config];
-      }),
+          );
+          const worker = join(app, 'worker-served-bundle.mjs');
+          await bundle(program, worker);
+          const config = join(app, 'workerd-served.capnp');
+          const socket = `sockets = [(name = "http", address = "127.0.0.1:${port}", http = (), service = "main")],`;
+          writeFileSync(config, configText(basename(worker), socket));
+          return [workerd, 'serve', config];
+        },
+        { hasConsole: true },
+      ),
   },
 );
 

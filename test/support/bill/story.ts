@@ -6,6 +6,7 @@ import { parseWorkspaceId, type WorkspaceId } from '../../../src/call/workspace.
 import { createGateway, type Gateway } from '../../../src/gateway.ts';
 import { chooseStorage } from '../../../src/stores/storage/choose.ts';
 import type { RequestRecord } from '../../../src/telemetry/record.ts';
+import { generationOf } from '../../../src/telemetry/records/generation-of.ts';
 import { drive, nextTurn } from '../gateway.ts';
 import { type ManualClock, manualClock } from '../manual-clock.ts';
 import { windowsOf } from '../race/books.ts';
@@ -117,6 +118,9 @@ async function audit(outcome: Outcome, { workspaces, records, bill, store, clock
     // What goes through the workspace's own credential counts against no limit.
     if (trueNanoUsd > costNanoUsd && !isByok)
       note(`${told} booked ${costNanoUsd}, its bill is ${trueNanoUsd}: ${stories}`);
+    const parts = Object.values(generationOf(record).cost_parts_nano_usd ?? {});
+    const inParts = parts.reduce((sum, nanoUsd) => sum + nanoUsd, 0);
+    if (inParts !== costNanoUsd) note(`${told} booked ${costNanoUsd}, and its parts are ${parts.join(' + ')}`);
     if (costNanoUsd > record.heldNanoUsd && !isByok) note(`${told} booked ${costNanoUsd}: ${stories}`);
     booked.set(record.workspaceId, (booked.get(record.workspaceId) ?? 0) + costNanoUsd);
     const ofOperator = items.reduce((sum, one) => sum + (one.isByok ? 0 : one.nanoUsd), 0);

@@ -47,12 +47,15 @@ function echoTransport(heard: Heard): Transport & { sentKeys: Set<string> } {
   return {
     sentKeys,
     async send(request: TransportRequest): Promise<TransportResponse> {
-      const body = JSON.parse(typeof request.body === 'string' ? request.body : new TextDecoder().decode(request.body));
+      const text = typeof request.body === 'string' ? request.body : new TextDecoder().decode(request.body);
+      const body = text.startsWith('--') ? { form: text } : JSON.parse(text);
       const key = (request.headers.authorization ?? '').replace('Bearer ', '');
       sentKeys.add(key);
       // It is for the header alone.
       heard.told.push({ where: 'a body sent upstream', text: JSON.stringify(body) });
-      const [spelling = '', place = ''] = textOf((body.messages ?? body.input)[0].content).split(' at ');
+      const ofTask = taskAnswer(request.url, key);
+      const [spelling = '', place = ''] =
+        ofTask !== null ? [] : textOf((body.messages ?? body.input)[0].content).split(' at ');
       if (spelling === 'throw') throw new TypeError(`Headers.append: "Bearer ${key}" is an invalid header value`);
       if (spelling === 'reset') throw Object.assign(new Error(`connect ECONNRESET ${key}`), { code: 'ECONNRESET' });
       const isNative = request.url.endsWith('/responses');
@@ -60,7 +63,7 @@ function echoTransport(heard: Heard): Transport & { sentKeys: Set<string> } {
       const answer =
         spell && placesAt(request.url)[place]?.(spell(key), place === 'answer' ? escapedJson : JSON.stringify);
       const { headers, pieces } = partsOf({
-        body: answer?.body ?? (isNative ? nativeResponse([nativeMessage('Hello')]) : completion()),
+        body: answer?.body ?? ofTask ?? (isNative ? nativeResponse([nativeMessage('Hello')]) : completion()),
         ...(answer?.headers ? { headers: answer.headers } : {}),
       });
       if (answer && !answer.body[0]?.toString().startsWith('data:')) headers['content-type'] = 'application/json';
@@ -81,6 +84,21 @@ function echoTransport(heard: Heard): Transport & { sentKeys: Set<string> } {
       };
     },
   };
+}
+
+/** A response to another task than chat, which repeats the key where it can; null: it is chat. */
+function taskAnswer(url: string, key: string): object | null {
+  if (url.endsWith('/embeddings'))
+    return { data: [{ object: 'embedding', index: 0, embedding: [1, 0] }], usage: { prompt_tokens: 1 } };
+  if (/\/images\/(?:generations|edits)$/.test(url))
+    return { created: 1, data: [{ b64_json: 'eA==', revised_prompt: key }], size: key };
+  if (url.endsWith('/rerank')) return { results: [{ index: 0, relevance_score: 1 }], usage: { total_tokens: 2 } };
+  if (url.endsWith('/decisions'))
+    return { answers: [{ type: 'predicate', probability: 1, note: key }], usage: { input_tokens: 1 } };
+  if (url.endsWith('/audio/speech')) return { audio: 'AAAA', note: key };
+  if (url.includes('/audio/')) return { text: `said ${key}`, note: key };
+  if (!url.endsWith('/moderations')) return null;
+  return { id: key, results: [{ flagged: false, categories: { [key]: false }, note: key }] };
 }
 
 /** Of a message: a text, or parts of it. */
@@ -137,6 +155,26 @@ export async function exerciseAll(store: StoreOption, onExchange?: (exchange: Ex
         groq: { apiKey: secrets.groq },
       },
       models: [
+        ...[
+          'embeddings',
+          'rerank',
+          'moderations',
+          'decisions',
+          'images',
+          'speech',
+          'transcriptions',
+          'translations',
+        ].map((task) => ({
+          slug: `canary/${task}`,
+          endpoints: [
+            {
+              provider: 'north',
+              model: 'whisper',
+              tasks: [task as 'embeddings'],
+              pricing: { prompt: '0.000001', imageOutput: '0.000001', character: '0', second: '0' },
+            },
+          ],
+        })),
         {
           slug: 'canary/two',
           endpoints: ['north', 'south'].map((provider) => ({
@@ -256,7 +294,7 @@ export async function exerciseAll(store: StoreOption, onExchange?: (exchange: Ex
   }
   await call('DELETE', guardrail);
   await call('GET', '/audit');
-  for (const path of ['/models', '/models/user', '/models/count', '/providers', '/endpoints/zdr'])
+  for (const path of ['/models', '/models/user', '/models/count', '/providers', '/endpoints', '/endpoints/zdr'])
     await call('GET', path);
   for (const path of ['/model/canary/own', '/models/canary/own', '/models/canary/own/endpoints'])
     await call('GET', path);
@@ -264,6 +302,36 @@ export async function exerciseAll(store: StoreOption, onExchange?: (exchange: Ex
     model: 'canary/own',
     messages: [{ role: 'user', content: 'hello' }],
   });
+
+  const ofTasks = {
+    embeddings: { input: 'a' },
+    rerank: { query: 'a', documents: ['b'] },
+    moderations: { input: 'a' },
+    decisions: { input: 'a', questions: [{ type: 'predicate', instructions: 'b' }] },
+  };
+  for (const [task, body] of Object.entries(ofTasks))
+    for (const path of [`/${task}`, `/${task}/explain`])
+      await call('POST', path, { model: `canary/${task}`, ...body }, secrets.inference);
+  const sound = { input_audio: { data: 'AAAA', format: 'mp3' } };
+  for (const [path, body] of Object.entries({
+    speech: { model: 'canary/speech', input: 'a', stream_format: 'sse' },
+    'speech/explain': { model: 'canary/speech', input: 'a' },
+    transcriptions: { model: 'canary/transcriptions', ...sound },
+    translations: { model: 'canary/translations', ...sound },
+  }))
+    await call('POST', `/audio/${path}`, body, secrets.inference);
+  const ofImages = {
+    '/images/generations': {},
+    '/images/edits': { images: [{ image_url: 'https://pictures.example/a.png' }] },
+    '/images': {},
+  };
+  for (const [path, body] of Object.entries(ofImages))
+    for (const place of [path, `${path}/explain`])
+      await call('POST', place, { model: 'canary/images', prompt: 'a', ...body }, secrets.inference);
+  const ofGemini = { content: { parts: [{ text: 'a' }] } };
+  await call('POST', '/models/canary/embeddings:embedContent', ofGemini, secrets.inference);
+  await call('POST', '/models/canary/embeddings:batchEmbedContents', { requests: [ofGemini] }, secrets.inference);
+  await call('GET', '/embeddings/models');
 
   // From here on no prompt holds the mark, so that prompts and responses may be kept.
   for (const of of ['default', workspace.id])
@@ -288,16 +356,52 @@ export async function exerciseAll(store: StoreOption, onExchange?: (exchange: Ex
   const shownNatively = Object.keys(spellings).flatMap((spelling) =>
     Object.keys(nativePlaces).map((place) => `${spelling} at ${place}`),
   );
+  for (const stream of [false, true])
+    for (const prompt of ['hello', 'reset', ...shown])
+      await call('POST', '/completions', { model: 'canary/two', prompt, stream, logprobs: 1 }, secrets.inference);
   for (const model of [...both, 'canary/west']) {
     for (const stream of [false, true]) {
       const asked = model === 'canary/west' ? [...shown, ...shownNatively] : shown;
       for (const content of ['hello', 'throw', 'reset', ...asked])
         await respond('/responses', content, { model, stream, debug: { echo_upstream_body: true } });
     }
+    for (const path of ['/completions', '/completions/explain'])
+      await call('POST', path, { model, prompt: 'hello', max_tokens: 100 }, secrets.inference);
+    for (const path of ['/messages', '/messages/count_tokens', '/messages/explain'])
+      await call(
+        'POST',
+        path,
+        { model, max_tokens: 100, messages: [{ role: 'user', content: 'hello' }] },
+        secrets.inference,
+      );
+    for (const method of ['generateContent', 'streamGenerateContent', 'countTokens', 'explain'])
+      await call(
+        'POST',
+        `/models/${model}:${method}`,
+        { contents: [{ role: 'user', parts: [{ text: 'hello' }] }] },
+        secrets.inference,
+      );
     for (const path of ['/responses/compact', '/responses/input_tokens', '/responses/explain'])
       for (const content of ['hello', ...shown.filter((one) => one.startsWith('plain'))])
         await respond(path, content, { model });
   }
+  const asked = { model: 'canary/two', input: 'hello', store: true };
+  const { id } = (await call('POST', '/responses', asked, secrets.inference)).json;
+  await call('POST', '/responses', { ...asked, previous_response_id: id }, secrets.inference);
+  await call('GET', `/responses/${id}/input_items`, undefined, secrets.inference);
+  await call('GET', `/responses/${id}`, undefined, secrets.inference);
+  await call('DELETE', `/responses/${id}`, undefined, secrets.inference);
+  const items = [{ role: 'user', content: 'hello' }];
+  const conversation = (await call('POST', '/conversations', { items }, secrets.inference)).json.id;
+  const inIt = `/conversations/${conversation}`;
+  await call('POST', '/responses', { ...asked, conversation }, secrets.inference);
+  await call('POST', `${inIt}/items`, { items }, secrets.inference);
+  const [item] = (await call('GET', `${inIt}/items`, undefined, secrets.inference)).json.data;
+  await call('GET', `${inIt}/items/${item.id}`, undefined, secrets.inference);
+  await call('DELETE', `${inIt}/items/${item.id}`, undefined, secrets.inference);
+  await call('POST', inIt, { metadata: { topic: 'hello' } }, secrets.inference);
+  await call('GET', inIt, undefined, secrets.inference);
+  await call('DELETE', inIt, undefined, secrets.inference);
   const watched = call('GET', '/requests/stream?limit=2');
   const kept = (await call('GET', '/generations?limit=100')).json.data;
   for (const { id } of kept) {
@@ -405,6 +509,7 @@ export async function exerciseAll(store: StoreOption, onExchange?: (exchange: Ex
   const empty = (await call('POST', '/workspaces', { name: 'Empty', slug: 'empty' })).json.data;
   await call('DELETE', `/workspaces/${empty.id}`);
   await call('GET', '/openapi.json', undefined, '');
+  await call('GET', '/api/hello', undefined, '');
   await gateway.close();
   const unsent = [secrets.north, secrets.south, secrets.west, secrets.groq, secrets.own, secrets.replaced].filter(
     (key) => !transport.sentKeys.has(key),
@@ -425,6 +530,9 @@ const all = operations({ brand: 'service' } as never);
 function operationOf(method: string, path: string): string {
   const parts = path.replace(/\?.*/, '').split('/');
   const found = all.find((one) => {
+    const [, suffix] = one.path.split('[:]');
+    // The call stands behind the last colon.
+    if (suffix !== undefined) return one.method === method && path.endsWith(`:${suffix}`);
     const pattern = one.path.split('/');
     // The last of them may stand for several parts.
     const isOfLength = one.path.endsWith('+') ? pattern.length <= parts.length : pattern.length === parts.length;

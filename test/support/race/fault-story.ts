@@ -30,6 +30,8 @@ export interface Fault {
   mayBeHarmless?: boolean;
   /** true: what asks the store for records alone, and no sums, goes on through this fault. */
   readsGoOn?: boolean;
+  /** The option `budgets.escrow`. */
+  escrow?: boolean;
 }
 
 /**
@@ -37,7 +39,13 @@ export interface Fault {
  * answer is the right one or a 503 in the envelope, and soon; nobody becomes unknown, no limit and no credential is
  * taken for absent; all is served again without a restart, and the books are right in the end.
  */
-export async function survivesFault({ open, harm, mayBeHarmless = false, readsGoOn = false }: Fault): Promise<void> {
+export async function survivesFault({
+  open,
+  harm,
+  mayBeHarmless = false,
+  readsGoOn = false,
+  escrow = false,
+}: Fault): Promise<void> {
   const wrong: unknown[] = [];
   const onRejection = (reason: unknown) => void wrong.push({ unhandled: String(reason) });
   process.on('unhandledRejection', onRejection);
@@ -57,6 +65,7 @@ export async function survivesFault({ open, harm, mayBeHarmless = false, readsGo
       storeCacheMs: at === 0 ? 0 : 5_000,
       // A busy machine is no fault of a provider.
       timeouts: {},
+      budgets: { escrow },
     }),
   ) as [Gateway, Gateway];
   const storage = chooseStorage(opened[2].store, { clock, timeoutMs: 10_000, onLostHold: 'charge' });

@@ -14,9 +14,10 @@ export interface ChildPlan {
   /** What its clock says. */
   nowMs: number;
   race: RacePlan;
+  budgets: { escrow: boolean };
 }
 
-const { at, nowMs, race }: ChildPlan = JSON.parse(process.argv[2] ?? '');
+const { at, nowMs, race, budgets }: ChildPlan = JSON.parse(process.argv[2] ?? '');
 // How long a busy machine keeps us waiting is no part of what is tested.
 const clock = movableClock(nowMs);
 const opened = openStore(at, { busyTimeoutMs: 30_000 });
@@ -26,6 +27,7 @@ const gateway = raceGateway(opened.store, {
   clock,
   transport,
   storeTimeoutMs: 30_000,
+  budgets,
   onRecord: records.onRecord,
 });
 process.on('unhandledRejection', (reason) => records.result.wrong.push(`unhandled: ${reason}`));

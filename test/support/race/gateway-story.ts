@@ -43,18 +43,19 @@ export const windowsOfRace = (tenant: Tenant): LimitedWindow[] =>
  * clients, while a fifth watches: at no time more is spent and held than any limit, in the end the books are what the
  * processes recorded, and nothing stands in the way of what is left.
  */
-export async function raceGatewaysOn(at: StoreAt): Promise<void> {
+export async function raceGatewaysOn(at: StoreAt, { escrow = false } = {}): Promise<void> {
   const opened = openStore(at, { busyTimeoutMs: 30_000 });
   const clock = movableClock(beforeRaceMs);
   const own = raceRecords(0);
-  const gateway = raceGateway(opened.store, { clock, storeTimeoutMs: 30_000, onRecord: own.onRecord });
+  const budgets = { escrow };
+  const gateway = raceGateway(opened.store, { clock, storeTimeoutMs: 30_000, budgets, onRecord: own.onRecord });
   const storage = chooseStorage(opened.store, { clock, timeoutMs: 30_000, onLostHold: 'charge' });
   const tenant = await newTenant(gateway, limits);
   const keys = tenant.keys.map(({ key }) => key);
   const includesByok = tenant.keys.map((key) => key.includesByok);
   const processes = Array.from({ length: racers }, (_, racer) => {
     const race = { keys, includesByok, requests: requestsEach, width, seed: seedOf(racer) };
-    return startProcess<RaceResult>('gateway-child.ts', { at, nowMs: clock.now(), race } satisfies ChildPlan);
+    return startProcess<RaceResult>('gateway-child.ts', { at, nowMs: clock.now(), race, budgets } satisfies ChildPlan);
   });
   try {
     await Promise.all(processes.map(({ ready }) => ready));

@@ -35,7 +35,7 @@ const storage = guardStorage(chooseStorage(opened.store, { clock, timeoutMs: 5_0
 const records = healthRecords(storage);
 if (!records) throw new Error('nothing is shared on this store');
 // A cooldown that is not over before the others hear of it.
-const cooldown = { failuresToCooldown: 3, cooldownMs: 30_000 };
+const cooldown = { failuresToCooldown: 3, cooldownMs: 30_000, maxCooldownMs: 60_000 };
 const health = createHealth({ clock, cooldown, sharing: { records, instance: () => instance, logger: null } });
 
 process.on('message', async (request: HealthRequest) => {

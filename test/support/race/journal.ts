@@ -34,6 +34,12 @@ export function openJournal(path: string): Journal {
         note('released', id);
         return outcome;
       },
+      async draw(workspaceId, draw) {
+        note('drawing', draw.id);
+        const outcome = (await ledger.draw?.(workspaceId, draw)) ?? 'unknown';
+        note('held', draw.id);
+        return outcome;
+      },
     }),
   };
 }
@@ -42,13 +48,15 @@ export function openJournal(path: string): Journal {
 export interface NotedHold {
   id: string;
   amountNanoUsd: number;
-  /** `asked`, `settling` and `releasing`: no answer was seen, so that it may have come to pass or not. */
-  status: 'asked' | 'refused' | 'held' | 'settling' | 'settled' | 'lost' | 'releasing' | 'released';
+  /** `asked`, `settling`, `releasing` and `drawing`: no answer was seen, so that it may have come to pass or not. */
+  status: 'asked' | 'refused' | 'held' | 'settling' | 'settled' | 'lost' | 'releasing' | 'released' | 'drawing';
   actualNanoUsd: number;
 }
 
 export interface NotedBooks {
   holds: NotedHold[];
+  /** How often a part of a slice was reported. */
+  draws: number;
   /** Sum of the costs that the gateways recorded, but for what went through credentials of the workspace. */
   recordedNanoUsd: number;
 }
@@ -56,6 +64,7 @@ export interface NotedBooks {
 export function readJournal(path: string): NotedBooks {
   const holds = new Map<string, NotedHold>();
   let recordedNanoUsd = 0;
+  let draws = 0;
   // A line that was cut is of a step that was not taken.
   for (const line of readFileSync(path, 'utf8').split('\n').slice(0, -1)) {
     const [what, id, amount = '0'] = line.split(' ') as [NotedHold['status'] | 'recorded', string, string?];
@@ -63,12 +72,13 @@ export function readJournal(path: string): NotedBooks {
       recordedNanoUsd += Number(amount);
       continue;
     }
+    if (what === 'drawing') draws++;
     const hold = holds.get(id) ?? { id, amountNanoUsd: Number(amount), status: what, actualNanoUsd: 0 };
     hold.status = what;
     if (what === 'settling') hold.actualNanoUsd = Number(amount);
     holds.set(id, hold);
   }
-  return { holds: [...holds.values()], recordedNanoUsd };
+  return { holds: [...holds.values()], draws, recordedNanoUsd };
 }
 
 /** What may have been booked for a hold once its lease is over, where what is lost is charged. */

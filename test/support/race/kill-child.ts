@@ -17,11 +17,11 @@ export interface KillPlan {
   seed: number;
   /** Requests in flight at once. */
   width: number;
-  leaseMs: number;
+  budgets: { leaseMs: number; escrow: boolean };
   journal: string;
 }
 
-const { at, nowMs, keys, seed, width, leaseMs, journal: path }: KillPlan = JSON.parse(process.argv[2] ?? '');
+const { at, nowMs, keys, seed, width, budgets, journal: path }: KillPlan = JSON.parse(process.argv[2] ?? '');
 const opened = openStore(at, { busyTimeoutMs: 30_000 });
 const clock = movableClock(nowMs);
 const journal = openJournal(path);
@@ -31,7 +31,7 @@ const gateway = raceGateway(opened.store, {
   // Most of the time a request waits: many are in flight at once, and a new process is not kept from starting.
   transport: raceTransport({ longestPauseMs: 60 }),
   storeTimeoutMs: 30_000,
-  budgets: { leaseMs },
+  budgets,
   ledger: journal.watched(storage.ledger),
   onRecord: (record) => journal.note('recorded', record.id, costsIn(record).nanoUsd),
 });

@@ -172,13 +172,21 @@ function lastChunk(text: string): any {
   return JSON.parse((events.at(-1) ?? 'data: {}').slice('data: '.length));
 }
 
+/** How things stood, by the message alone: a stream that had begun has no more, as on a machine that keeps a hold waiting. */
+function inWords(message: string) {
+  const [, limit_usd, spent_usd, held_usd] = (
+    /of \$([\d.]+), \$([\d.]+) are spent and \$([\d.]+) are held/.exec(message) ?? []
+  ).map(Number);
+  return { scope: message.includes('of this API key') ? 'key' : 'workspace', limit_usd, spent_usd, held_usd };
+}
+
 /** What is wrong with a 402; null: it says how things stood, and that the request did not fit. */
 export function wrongRefusal(
   { ceilingsNanoUsd, isByok }: RaceRequest,
   { error }: Played,
   keyIncludesByok: boolean,
 ): string | null {
-  const { scope, limit_usd, spent_usd, held_usd } = error.metadata;
+  const { scope, limit_usd, spent_usd, held_usd } = { ...inWords(error.message), ...error.metadata };
   const [limit, spent, held] = [limit_usd, spent_usd, held_usd].map((usd) => Math.round(usd * 1e9)) as [
     number,
     number,
@@ -188,7 +196,8 @@ export function wrongRefusal(
   // Through the workspace's own credential it costs nothing that this limit counts.
   const isFree = isByok && !(scope === 'key' && keyIncludesByok);
   const least = isFree ? 0 : Math.min(...ceilingsNanoUsd);
-  if ([limit, spent, held].some((nanoUsd) => nanoUsd < 0 || Number.isNaN(nanoUsd))) return `says ${error.message}`;
+  if ([limit, spent, held].some((nanoUsd) => nanoUsd < 0 || Number.isNaN(nanoUsd)))
+    return `says ${JSON.stringify(error)}`;
   if (room < 0) return `more was spent and held than the limit: ${error.message}`;
   return room >= least ? `refused ${ceilingsNanoUsd.join(', ')}, which fits: ${error.message}` : null;
 }

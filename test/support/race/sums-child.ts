@@ -12,15 +12,15 @@ export interface SumsPlan {
   seed: number;
   /** Requests in flight at once. */
   width: number;
-  leaseMs: number;
+  budgets: { leaseMs: number; escrow: boolean };
 }
 
-const { at, keys, seed, width, leaseMs }: SumsPlan = JSON.parse(process.argv[2] ?? '');
+const { at, keys, seed, width, budgets }: SumsPlan = JSON.parse(process.argv[2] ?? '');
 const opened = openStore(at, { busyTimeoutMs: 30_000 });
 const gateway = raceGateway(opened.store, {
   transport: raceTransport({ longestPauseMs: 20 }),
   storeTimeoutMs: 30_000,
-  budgets: { leaseMs },
+  budgets,
   records: { enabled: true },
 });
 let next = seed;

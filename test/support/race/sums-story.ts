@@ -20,15 +20,15 @@ export const answersOfEach = [1, 2, 7, 20, 45, 80];
  * A process is killed right after so many of its clients had their responses. What another instance then says of records,
  * activity, keys and workspace is one sum.
  */
-export async function sumsOn(at: StoreAt): Promise<void> {
-  const tenant = await inGateway(at, (gateway) =>
+export async function sumsOn(at: StoreAt, { escrow = false } = {}): Promise<void> {
+  const tenant = await inGateway(at, escrow, (gateway) =>
     newTenant(gateway, {
       budgets: { daily: 1_000 },
       keys: [{ limit: 1_000, limit_reset: 'weekly' }],
     }),
   );
   // One more whose spending nothing limits.
-  const free = await inGateway(at, (gateway) => newTenant(gateway, { budgets: {}, keys: [] }));
+  const free = await inGateway(at, escrow, (gateway) => newTenant(gateway, { budgets: {}, keys: [] }));
   let seed = 0;
   let found: Awaited<ReturnType<typeof sumsOf>>[] = [];
   let answered = 0;
@@ -36,19 +36,19 @@ export async function sumsOn(at: StoreAt): Promise<void> {
     seed += 100_000;
     answered += answers;
     const keys = [...tenant.keys, ...free.keys].map(({ key }) => key);
-    await killedAfter(answers, { at, keys, seed, width, leaseMs });
-    found = await inGateway(at, (gateway) => agreeing(gateway, [tenant, free]));
+    await killedAfter(answers, { at, keys, seed, width, budgets: { leaseMs, escrow } });
+    found = await inGateway(at, escrow, (gateway) => agreeing(gateway, [tenant, free]));
   }
   // Not all was lost: of half of the requests each, some had no response yet, and some have failed or were refused.
   for (const { known } of found) expect(known).toBeGreaterThan(answered / 20);
   for (const { sums } of found) expect(sums[0]).toBeGreaterThan(0);
 }
 
-async function inGateway<T>(at: StoreAt, work: (gateway: Gateway) => Promise<T>): Promise<T> {
+async function inGateway<T>(at: StoreAt, escrow: boolean, work: (gateway: Gateway) => Promise<T>): Promise<T> {
   const opened = openStore(at, { busyTimeoutMs: 30_000 });
   const gateway = raceGateway(opened.store, {
     storeTimeoutMs: 30_000,
-    budgets: { leaseMs },
+    budgets: { leaseMs, escrow },
     records: { enabled: true },
   });
   try {

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
+import { cpuMs } from '../../support/cpu-time.ts';
 
 /** Every regular expression in the sources, by file. */
 const found = ['src', 'adapters'].flatMap((folder) =>
@@ -33,9 +34,9 @@ const beginnings = ['', 'a', '1', 'bearer ', '~a/', '"delta"', '\x1b['];
 function leastMs(expression: RegExp, text: string): number {
   let least = Number.POSITIVE_INFINITY;
   for (let tries = 0; tries < 3 && least >= 100; tries++) {
-    const start = performance.now();
+    const start = cpuMs();
     text.replace(expression, '');
-    least = Math.min(least, performance.now() - start);
+    least = Math.min(least, cpuMs() - start);
   }
   return least;
 }

@@ -1,6 +1,9 @@
 import { expect, it } from 'vitest';
+import { lazily } from '../../../src/base/lazily.ts';
 import type { Endpoint, Model, Pricing } from '../../../src/call/model.ts';
 import { type CatalogSources, type CatalogView, createCatalog } from '../../../src/catalog/catalog.ts';
+import type { LateModel } from '../../../src/catalog/late-model.ts';
+import { listedAs, listedName } from '../../../src/catalog/listed-as.ts';
 import type { ListPrices } from '../../../src/pricing/list-prices.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 
@@ -60,6 +63,11 @@ function prices(found: Record<string, Pricing>) {
   return { asked, loadPrices, loads: () => loads };
 }
 
+/** As a list that is long has it. */
+function late(made: Model): LateModel {
+  return { slug: made.slug, names: made.endpoints.map((one) => listedName(listedAs(one))), make: () => made };
+}
+
 it("knows what is listed, and passes the rest of a provider's slug on to it", () => {
   const listed = model('up/listed', 'up');
   const view = viewOf({ models: [listed] });
@@ -84,7 +92,7 @@ it('reads what is built in once, with the first view, and fills up from it', asy
   let loads = 0;
   const loadBuiltIn = async () => {
     loads++;
-    return [model('acme/fast', 'groq', { contextLength: 5 }), model('acme/slow', 'groq')];
+    return [late(model('acme/fast', 'groq', { contextLength: 5 })), late(model('acme/slow', 'groq'))];
   };
   const catalog = catalogOf({ models: [model('acme/fast', 'groq')], loadBuiltIn });
   const [view, other] = await Promise.all([catalog.view([]), catalog.view([])]);
@@ -95,9 +103,28 @@ it('reads what is built in once, with the first view, and fills up from it', asy
   expect(loads).toBe(1);
 });
 
+it('makes of what is built in only the models that are asked for', async () => {
+  const made: string[] = [];
+  const noting = (slug: string, upstreamModel: string) => ({
+    ...late(model(slug, 'groq', { upstreamModel })),
+    make: lazily(() => {
+      made.push(slug);
+      return model(slug, 'groq', { upstreamModel, contextLength: 7 });
+    }),
+  });
+  const loadBuiltIn = async () => [noting('acme/fast', 'f'), noting('acme/slow', 's'), noting('acme/other', 'o')];
+  const view = await catalogOf({ models: [model('mine/x', 'openai')], loadBuiltIn }).view(['mine/x']);
+  expect(view.model('mine/x')).not.toBe(null);
+  expect(made).toEqual([]);
+  view.model('acme/fast');
+  expect(view.model('groq/s')?.endpoints[0]?.contextLength).toBe(7);
+  expect(made).toEqual(['acme/fast', 'acme/slow']);
+  expect(view.models.map(({ slug }) => slug)).toEqual(['mine/x', 'acme/fast', 'acme/slow', 'acme/other']);
+});
+
 it("takes what is built in for a provider's own name of a model, also where it is only passed on", async () => {
   const loadBuiltIn = async () => [
-    model('acme/fast', 'groq', { upstreamModel: 'vendor/fast', pricing: price(3), contextLength: 7 }),
+    late(model('acme/fast', 'groq', { upstreamModel: 'vendor/fast', pricing: price(3), contextLength: 7 })),
   ];
   const own = model('mine/fast', 'groq', { upstreamModel: 'vendor/fast' });
   const view = await catalogOf({ models: [own], loadBuiltIn }).view([]);
@@ -107,7 +134,7 @@ it("takes what is built in for a provider's own name of a model, also where it i
 });
 
 it("leaves a slug that starts with the host app's own provider to that provider", async () => {
-  const loadBuiltIn = async () => [model('up/x', 'groq'), model('openai/x', 'groq')];
+  const loadBuiltIn = async () => [late(model('up/x', 'groq')), late(model('openai/x', 'groq'))];
   const view = await catalogOf({ loadBuiltIn }).view([]);
   expect(view.model('up/x')).toMatchObject({ isPassThrough: true, endpoints: [{ providerSlug: 'up' }] });
   expect(view.model('openai/x')).toMatchObject({ endpoints: [{ providerSlug: 'groq' }] });

@@ -16,7 +16,11 @@ interface Setting {
 
 function setting(options: Partial<HealthDeps> = {}): Setting {
   const clock = manualClock();
-  const health = createHealth({ clock, cooldown: { failuresToCooldown: 3 }, ...options });
+  const health = createHealth({
+    clock,
+    cooldown: { failuresToCooldown: 3, cooldownMs: 5_000, maxCooldownMs: 60_000 },
+    ...options,
+  });
   return {
     clock,
     health,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { serverSentEvents } from '../../../src/base/framing/sse.ts';
 import { defineDialect } from '../../../src/dialects/dialect.ts';
+import { dialects } from '../../../src/dialects/index.ts';
 import { openaiChat } from '../../../src/dialects/openai-chat/index.ts';
 
 const { encodeRequest, decodeResult, streamDecoder, decodeError } = openaiChat;
@@ -36,4 +37,8 @@ describe('defineDialect', () => {
     const minMaxTokens = () => 16;
     expect(defineDialect({ ...openaiChat, minMaxTokens })).toEqual({ ...openaiChat, minMaxTokens });
   });
+});
+
+it.each(Object.entries(dialects))('needs no check of the quirks that nobody gave: %s has no defaults', (_, dialect) => {
+  expect(dialect.quirks()['~standard'].validate({})).toEqual({ value: {} });
 });

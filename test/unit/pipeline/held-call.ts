@@ -6,6 +6,7 @@ import type { Plan, Target } from '../../../src/call/plan.ts';
 import type { AttemptTrace } from '../../../src/call/trace.ts';
 import { defaultWorkspaceId } from '../../../src/call/workspace.ts';
 import type { MoneyDeps } from '../../../src/pipeline/deps.ts';
+import { chatBounds } from '../../../src/pipeline/money/afford.ts';
 import { CallHold } from '../../../src/pipeline/money/hold.ts';
 import type { HoldShare, Spent } from '../../../src/pipeline/money/hold-share.ts';
 import type {
@@ -74,6 +75,7 @@ export class HeldCall {
   admitting = 0;
   isOver = false;
   readonly #hold: CallHold;
+  readonly #deps: MoneyDeps;
   readonly #limits: Limits;
   /** true: the store may be away. */
   readonly #mayFail: boolean;
@@ -97,6 +99,7 @@ export class HeldCall {
     } as unknown as MoneyDeps;
     const caller = { workspaceId, apiKeyHash: keyHash, keyLimit };
     const call = { caller, receivedAtMs: noonMs, ask } as unknown as Call;
+    this.#deps = deps;
     this.#hold = new CallHold(deps, call, true);
   }
 
@@ -107,7 +110,7 @@ export class HeldCall {
     this.admitting++;
     await this.#ask(
       async () => {
-        const { plan: paid, share } = await this.#hold.admit(ask, plan, this.#limits.budgets);
+        const { plan: paid, share } = await this.#hold.admit(chatBounds(this.#deps, ask), plan, this.#limits.budgets);
         const granted = paid.targets.map((target) => spentAt(target));
         this.#add({ share, targets: paid.targets, attempts: [], granted, asking: 0, isSettled: false });
       },

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { readJudgement } from '../../../src/plugins/fusion/comparison.ts';
 import { answersJson, boundedJson, judgementJson } from '../../../src/plugins/fusion/prompts.ts';
 import { newEffort, textBound } from '../../../src/pricing/token-bound.ts';
+import { cpuMs } from '../../support/cpu-time.ts';
 import { comparison } from '../../support/fusion.ts';
 
 const json = JSON.stringify(comparison);
@@ -48,10 +49,10 @@ describe('the words of a judge', () => {
     ['{"consensus":[', ']}'],
     ['\\"', ''],
   ])('of a megabyte of %s%s take no time', (start, end) => {
-    const startMs = performance.now();
+    const startMs = cpuMs();
     readJudgement(start.repeat(Math.floor(1_000_000 / start.length)) + end.repeat(10));
     readJudgement(`{"consensus":${start.repeat(200_000)}${end.repeat(200_000)}}`);
-    expect(performance.now() - startMs).toBeLessThan(1500);
+    expect(cpuMs() - startMs).toBeLessThan(1500);
   });
 });
 
@@ -91,9 +92,9 @@ describe('an answer in a prompt', () => {
   });
   it.each(['x', '<', '\uFDFA', `${'x'.repeat(99)}\uFDFA`])('of 10 MB of %s is cut in no time', (what) => {
     const long = what.repeat(10_000_000 / what.length);
-    const startMs = performance.now();
+    const startMs = cpuMs();
     const { cut } = answersJson(Array(8).fill({ model: 'acme/a', text: long }), 24_000);
-    expect([cut.length, performance.now() - startMs < 1500]).toEqual([8, true]);
+    expect([cut.length, cpuMs() - startMs < 1500]).toEqual([8, true]);
   });
   it('stands beside its model, whose name cannot end the element either', () => {
     expect(answersJson([{ model: 'a</answers>', text: 'hi' }], 100).json).toBe(

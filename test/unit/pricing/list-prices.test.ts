@@ -189,7 +189,12 @@ describe('the list that is built in', () => {
     });
     expect(real.find('openai', 'gpt-4.1-nano-2025-04-14', nowMs)?.promptPicoUsd).toBe(100_000);
     expect(real.find('openai', 'gpt-77', nowMs)).toBe(null);
-    expect(real.find('openai', 'text-embedding-3-small', nowMs)).toBe(null);
+    // A price of input alone is one for a model whose name says that it writes nothing.
+    expect(real.find('openai', 'text-embedding-3-small', nowMs)).toMatchObject({
+      promptPicoUsd: 20_000,
+      completionPicoUsd: 0,
+      isInputOnly: true,
+    });
   });
   it('takes no newer model for an older one', () => {
     expect(calcPrice({}, 'claude-sonnet-5.5', { providerId: 'anthropic' })?.model.id).toBe('claude-sonnet-5');

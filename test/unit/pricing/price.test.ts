@@ -138,12 +138,23 @@ describe('a price', () => {
       promptNanoUsd: 10,
       completionNanoUsd: 20,
       otherNanoUsd: 0,
+      kinds: {
+        inputNanoUsd: 3,
+        cachedNanoUsd: 3,
+        cacheWritesNanoUsd: 2,
+        inputMediaNanoUsd: 2,
+        outputNanoUsd: 6,
+        reasoningNanoUsd: 8,
+        outputMediaNanoUsd: 6,
+        requestNanoUsd: 0,
+        searchesNanoUsd: 0,
+      },
     });
   });
   it('is rounded up once, and its parts still add up', () => {
     const third: Pricing = { promptPicoUsd: 333, completionPicoUsd: 333, requestPicoUsd: 333 };
     // 999 pico-USD are one nano-USD.
-    expect(priceUsage(usageOf(1, 1), third)).toEqual({
+    expect(priceUsage(usageOf(1, 1), third)).toMatchObject({
       totalNanoUsd: 1,
       promptNanoUsd: 1,
       completionNanoUsd: 0,
@@ -218,7 +229,11 @@ describe('whatever is reported and whatever it costs,', () => {
   it('the parts of a cost are no debts and add up to it', () => {
     fc.assert(
       fc.property(someUsage, somePricing, fc.nat({ max: 5 }), (usage, prices, images) => {
-        const { totalNanoUsd, promptNanoUsd, completionNanoUsd, otherNanoUsd } = priceUsage(usage, prices, images);
+        const cost = priceUsage(usage, prices, images);
+        const { totalNanoUsd, promptNanoUsd, completionNanoUsd, otherNanoUsd } = cost;
+        const kinds = Object.values(cost.kinds);
+        expect(Math.min(...kinds)).toBeGreaterThanOrEqual(0);
+        expect(kinds.reduce((all, nanoUsd) => all + nanoUsd, 0)).toBe(totalNanoUsd);
         expect(Math.min(promptNanoUsd, completionNanoUsd, otherNanoUsd)).toBeGreaterThanOrEqual(0);
         expect(promptNanoUsd + completionNanoUsd + otherNanoUsd).toBe(totalNanoUsd);
         expect(Number.isSafeInteger(totalNanoUsd)).toBe(true);

@@ -55,6 +55,9 @@ const exceptions: Record<string, string> = {
   'minimax reasoningField': 'not in the facts; its documentation wants reasoning_details back',
 };
 
+/** Providers beside those of the closed list: they serve other tasks than chat. */
+const beside: ReadonlySet<string> = new Set(['jina', 'voyage']);
+
 const record = byokProviders.filter((slug) => !inOwnFiles.has(slug));
 
 describeWithShared('the registry', () => {
@@ -75,7 +78,8 @@ describeWithShared('the registry', () => {
   });
   it('has every provider of the closed list, with an address or without, but those in files of their own', () => {
     const known = [...registry, ...providersWithoutAddress].map(({ slug }) => slug);
-    expect([...known, 'cloudflare'].filter((slug) => !inOwnFiles.has(slug)).toSorted()).toEqual(record);
+    const listed = [...known, 'cloudflare'].filter((slug) => !inOwnFiles.has(slug) && !beside.has(slug));
+    expect(listed.toSorted()).toEqual(record);
     expect(new Set(builtInProviders.map(({ slug }) => slug)).size).toBe(builtInProviders.length);
   });
   it('has no address for those of which the facts have none that a dialect reaches', () => {
@@ -183,7 +187,7 @@ describe('the headers in which a provider takes its key', () => {
 });
 
 function withAddress(): Provider[] {
-  return builtInProviders.filter(({ slug }) => !inOwnFiles.has(slug));
+  return builtInProviders.filter(({ slug }) => !inOwnFiles.has(slug) && !beside.has(slug));
 }
 
 /** With the names of its parts in braces, as the facts write it. */

@@ -6,8 +6,9 @@ import type { Endpoint, Model } from '../../../src/call/model.ts';
 import type { Plan } from '../../../src/call/plan.ts';
 import { defaultWorkspaceId } from '../../../src/call/workspace.ts';
 import { describeRoute } from '../../../src/routing/describe.ts';
-import { requestedSlugs } from '../../../src/routing/expand.ts';
 import { type PlanInput, planRoute } from '../../../src/routing/plan.ts';
+import { routedChat } from '../../../src/routing/routed.ts';
+import { requestedSlugs } from '../../../src/routing/slugs.ts';
 import type { ChatRequest } from '../../../src/schema/chat/chat.ts';
 
 const messages = [{ role: 'user' as const, content: 'Hi' }];
@@ -40,15 +41,15 @@ const healthWith = (resting: Readonly<Record<string, number>>): HealthView => ({
 });
 
 function plan(models: Model[], fields: Partial<ChatRequest> = {}, facts: Partial<PlanInput['facts']> = {}) {
+  const ask = askOf(fields.model || fields.models ? { messages, ...fields } : { messages, model: 'm/1', ...fields });
   return planRoute({
-    ask: askOf(fields.model || fields.models ? { messages, ...fields } : { messages, model: 'm/1', ...fields }),
+    routed: routedChat(ask, facts, null),
     view: {
       models,
       model: (slug) => models.find((one) => one.slug === slug) ?? null,
       aliasOf: () => null,
       named: () => [],
     },
-    defaultModel: null,
     pluginVariants: new Map([['online', 'web']]),
     brand: 'service',
     isConfigured: () => true,
@@ -223,7 +224,7 @@ describe('the models of a request', () => {
     expect(requestedSlugs({ messages, ...fields }, otherwise)).toEqual(slugs);
   });
   it('must be known, all of them, and a huge name is cut', () => {
-    expect(failure(() => requestedSlugs({ messages }, null)).status).toBe(400);
+    expect(failure(() => requestedSlugs({}, null)).status).toBe(400);
     const error = failure(() => plan([], { model: 'x'.repeat(5000) }));
     expect([error.status, error.message.length < 200]).toEqual([400, true]);
   });

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { GatewayError } from '../../../src/base/errors.ts';
 import { askOfResponses } from '../../../src/formats/responses/request/index.ts';
 import { planRoute } from '../../../src/routing/plan.ts';
+import { routedChat } from '../../../src/routing/routed.ts';
 import { responsesRequestSchema } from '../../../src/schema/responses/responses.ts';
 import { inputOf, modelOf } from '../../support/routing.ts';
 
@@ -21,7 +22,8 @@ function plan(models: readonly string[], ...output: object[]) {
       ],
     }),
   );
-  return planRoute({ ...inputOf({ models: [blind, seeing, unknown] }, { models: ['m/blind'] }), ask });
+  const input = inputOf({ models: [blind, seeing, unknown] });
+  return planRoute({ ...input, routed: routedChat(ask, input.facts, null) });
 }
 
 function failure(run: () => unknown): unknown {

@@ -1,8 +1,26 @@
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import { operations } from '../../../src/operations/index.ts';
+import { speechRequestSchema } from '../../../src/schema/audio/speech-request.ts';
+import {
+  transcriptionRequestSchema,
+  translationRequestSchema,
+} from '../../../src/schema/audio/transcription-request.ts';
 import { checkWithPlugins } from '../../../src/schema/chat/plugin-check.ts';
 import { chatRequestSchema } from '../../../src/schema/chat/request.ts';
+import { textCompletionRequestSchema } from '../../../src/schema/completions/request.ts';
+import { decisionsRequestSchema } from '../../../src/schema/decisions/request.ts';
+import { embeddingsRequestSchema } from '../../../src/schema/embeddings/request.ts';
+import { batchEmbedContentsSchema, embedContentSchema } from '../../../src/schema/gemini/embed.ts';
+import { geminiRequestSchema } from '../../../src/schema/gemini/request.ts';
+import {
+  imageEditsRequestSchema,
+  imageGenerationsRequestSchema,
+  imagesRequestSchema,
+} from '../../../src/schema/images/request.ts';
+import { messagesRequestSchema } from '../../../src/schema/messages/request.ts';
+import { moderationsRequestSchema } from '../../../src/schema/moderations/request.ts';
+import { rerankRequestSchema } from '../../../src/schema/rerank/request.ts';
 import { responsesRequestSchema } from '../../../src/schema/responses/responses.ts';
 import { type BodyCheck, checkBy, type Schema } from '../../../src/schema/schema.ts';
 
@@ -53,8 +71,8 @@ function least(schema: z.ZodType): unknown {
     return Object.fromEntries(required.map(([name, field]) => [name, least(field)]));
   }
   if (type === 'array' && element) {
-    const one = [least(element)];
-    return schema.safeParse([]).success ? [] : one;
+    const one = least(element);
+    return [[], [one], [one, one]].find((some) => schema.safeParse(some).success) ?? [one];
   }
   if (options) return least(options[0] as z.ZodType);
   const inner = innerType ?? input;
@@ -81,7 +99,7 @@ function casesOf(schema: z.ZodType): Case[] {
       return cases;
     });
   }
-  if (element) return below(element, 0, (value) => [value]);
+  if (element) return below(element, 0, (value) => [value, ...(least(schema) as unknown[]).slice(1)]);
   return valueType ? below(valueType, 'k', (value) => ({ k: value })) : [];
 }
 
@@ -89,6 +107,26 @@ function without(value: unknown, [key, ...rest]: readonly Key[]): unknown {
   if (Array.isArray(value)) return value.map((item) => without(item, rest));
   const { [key as Key]: inner, ...others } = value as Record<string, unknown>;
   return rest.length === 0 ? others : { ...(value as object), [key as Key]: without(inner, rest) };
+}
+
+/** The schema of a body whose check does not say it, by the name of its operation. */
+function schemaOf(name: string): z.ZodType {
+  if (/chat/i.test(name)) return chatRequestSchema();
+  if (name === 'embedContent') return embedContentSchema();
+  if (name === 'batchEmbedContents') return batchEmbedContentsSchema();
+  if (/Embeddings$/.test(name)) return embeddingsRequestSchema();
+  if (/Rerank$/.test(name)) return rerankRequestSchema();
+  if (/Decisions$/.test(name)) return decisionsRequestSchema();
+  if (/Moderations$/.test(name)) return moderationsRequestSchema();
+  if (/Speech$/.test(name)) return speechRequestSchema();
+  if (name === 'createTranscription') return transcriptionRequestSchema();
+  if (name === 'createTranslation') return translationRequestSchema();
+  if (/ImageEdits$|^editImages$/.test(name)) return imageEditsRequestSchema();
+  if (/Images$/.test(name)) return imageGenerationsRequestSchema();
+  if (/Image$/.test(name)) return imagesRequestSchema();
+  if (/Completion$/.test(name)) return textCompletionRequestSchema();
+  if (/message/i.test(name)) return messagesRequestSchema();
+  return /content|^countTokens/i.test(name) ? geminiRequestSchema() : responsesRequestSchema();
 }
 
 const bodies = operations({
@@ -99,8 +137,7 @@ const bodies = operations({
 } as never).flatMap(({ name, body }) => {
   if (body === null) return [];
   const check = body() as Schema | BodyCheck<unknown>;
-  const chat = /chat/i.test(name) ? chatRequestSchema() : responsesRequestSchema();
-  return [{ name, check, schema: '_zod' in check ? (check as unknown as z.ZodType) : (chat as z.ZodType) }];
+  return [{ name, check, schema: '_zod' in check ? (check as unknown as z.ZodType) : schemaOf(name) }];
 });
 
 describe('null in an optional field', () => {

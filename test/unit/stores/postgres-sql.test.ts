@@ -13,17 +13,18 @@ describe('functions on the server', () => {
   it.each([
     ['keyv_read_1', '2bbebf3f66ca857c'],
     ['keyv_list_1', 'b7e757baf6625a94'],
+    ['keyv_seek_1', '40d02181d5d80c6d'],
     ['keyv_commit_1', '0c55a57dd3e02fd9'],
     ['keyv_book_1', '1e5eff372f99259f'],
     ['keyv_states_1', 'ba023206c4cfa4bd'],
     ['keyv_expire_1', '92126c95bd36354a'],
     ['keyv_rate_1', '31bec39e9914d5b0'],
-    ['keyv_take_4', '16653293efc58480'],
+    ['keyv_take_5', '8d2233994e535df0'],
   ])('%s has the text that belongs to its number', (name, fingerprint) => {
     const all = [...defineRecords(names), ...defineLedgerFunctions(names), ...defineRates(names)].filter(
       ({ kind }) => kind === 'function',
     );
-    expect(all).toHaveLength(8);
+    expect(all).toHaveLength(9);
     const [found] = all.filter((one) => one.name === `"gateway"."${name}"`);
     const text = found?.text.join(';') ?? '';
     expect(createHash('sha256').update(text).digest('hex').slice(0, 16)).toBe(fingerprint);

@@ -28,7 +28,19 @@ function bench(given: Parameters<ReturnType<typeof recordSettingsSchema>['parse'
   let number = 0;
   const write = (workspaceId: WorkspaceId) => {
     const id = `gen-${number++}`;
-    const own = { id, workspaceId, receivedAtMs: clock.now(), generations: [], attempts: [], pipeline: [], tags: [] };
+    const own = {
+      id,
+      workspaceId,
+      receivedAtMs: clock.now(),
+      error: null,
+      firstMs: null,
+      generations: [],
+      attempts: [],
+      pipeline: [],
+      stages: [],
+      expensesNanoUsd: { plugins: 0, guardrails: 0, tools: 0 },
+      tags: [],
+    };
     records.write({ ...own, referer: null, promptMedia: { files: 0, audio: 0 } } as unknown as RequestRecord);
   };
   const countOf = async (partition: string, kind = recordKind) =>

@@ -20,6 +20,8 @@ const record = (id: string) =>
     generations: [],
     attempts: [],
     pipeline: [],
+    stages: [],
+    expensesNanoUsd: { plugins: 0, guardrails: 0, tools: 0 },
     tags: [],
     referer: null,
     promptMedia: { files: 0, audio: 0 },

@@ -1,7 +1,4 @@
-import type { Level } from '../report.ts';
-
-/** A level, what became of a setting, and what to do. */
-export type Advice = readonly [level: Level, what: string, advice?: string];
+import { type Advice, adviceIn } from '../advice.ts';
 
 /** Parameters of a deployment that are read. */
 export const knownParams = new Set<string>([
@@ -115,7 +112,6 @@ function budgetAdvice(): string {
 
 /** Says what becomes of another parameter of a deployment. */
 export function paramAdvice(name: string): Advice {
-  if (Object.hasOwn(params, name)) return params[name] as Advice;
-  if (/^(?:mock_|s3_|health_check)/.test(name)) return ['note', 'is not kept'];
-  return ['warning', 'has no counterpart for one deployment'];
+  if (/^(?:mock_|s3_|health_check)/.test(name)) return adviceIn(params, name, ['note', 'is not kept']);
+  return adviceIn(params, name, ['warning', 'has no counterpart for one deployment']);
 }

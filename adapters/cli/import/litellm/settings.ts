@@ -1,7 +1,7 @@
+import { type Advice, adviceIn } from '../advice.ts';
 import type { Mapping } from '../mapping.ts';
 import { isMapping, listOf, memberOf, numberOf, textOf } from '../mapping.ts';
 import type { Report } from '../report.ts';
-import type { Advice } from './params.ts';
 
 /** Sections that other modules read. */
 const sections = new Set([
@@ -178,8 +178,6 @@ const known: Readonly<Record<string, Advice>> = {
   prompts: ['warning', 'is not kept: clients send their prompts'],
 };
 
-const otherwise: Advice = ['warning', 'has no counterpart here'];
-
 /** Reports every setting that no other module reads. */
 export function reportSettings(file: Mapping, report: Report): void {
   for (const [section, names] of Object.entries(read)) {
@@ -187,13 +185,13 @@ export function reportSettings(file: Mapping, report: Report): void {
     if (!isMapping(holder)) continue;
     for (const [name, value] of Object.entries(holder)) {
       if (names.has(name) || isOff(value)) continue;
-      const [level, what, advice] = Object.hasOwn(known, name) ? (known[name] as Advice) : otherwise;
+      const [level, what, advice] = adviceIn(known, name);
       report.add(level, `${section}.${name}`, what, advice);
     }
   }
   for (const name of Object.keys(file)) {
     if (sections.has(name)) continue;
-    const [level, what, advice] = Object.hasOwn(known, name) ? (known[name] as Advice) : otherwise;
+    const [level, what, advice] = adviceIn(known, name);
     report.add(level, name, what, advice);
   }
   reportCache(file, report);

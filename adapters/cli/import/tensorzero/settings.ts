@@ -1,7 +1,6 @@
+import { type Advice, adviceIn } from '../advice.ts';
 import { isMapping, type Mapping, mappingOf, memberOf } from '../mapping.ts';
-import type { Level, Report } from '../report.ts';
-
-type Advice = readonly [level: Level, what: string, advice?: string];
+import type { Report } from '../report.ts';
 
 /** Sections that other modules read. */
 const sections = new Set(['gateway', 'models', 'functions', 'embedding_models', 'provider_types', 'rate_limiting']);
@@ -43,12 +42,12 @@ const gatewayNotes: Readonly<Record<string, Advice>> = {
 export function reportSettings(file: Mapping, report: Report): void {
   for (const name of Object.keys(file)) {
     if (sections.has(name)) continue;
-    const [level, what, advice] = Object.hasOwn(others, name) ? (others[name] as Advice) : otherwise;
+    const [level, what, advice] = adviceIn(others, name);
     report.add(level, name, what, advice);
   }
   for (const name of Object.keys(mappingOf(file, 'gateway'))) {
     if (gatewayRead.has(name)) continue;
-    const [level, what, advice] = Object.hasOwn(gatewayNotes, name) ? (gatewayNotes[name] as Advice) : otherwise;
+    const [level, what, advice] = adviceIn(gatewayNotes, name);
     report.add(level, `gateway.${name}`, what, advice);
   }
   for (const [name, model] of Object.entries(mappingOf(file, 'models')))
@@ -63,5 +62,3 @@ export function reportSettings(file: Mapping, report: Report): void {
       'Clients that use the OpenAI SDK keep their address and their names of models.',
     );
 }
-
-const otherwise: Advice = ['warning', 'has no counterpart here'];

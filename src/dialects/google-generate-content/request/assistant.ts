@@ -1,18 +1,13 @@
 import { readDataUrl } from '../../../base/data-url.ts';
 import type { Loose } from '../../../base/values.ts';
 import type { AssistantMessage, ToolCall } from '../../../schema/chat/chat.ts';
+import { noSignature } from '../../../schema/gemini/signature.ts';
 import { argumentsObject, contentText } from '../../shared/values.ts';
 import { isGemini3, type ModelFamily } from '../model-family.ts';
 import type { GoogleQuirks } from '../quirks.ts';
 import { type EarlierReasoning, earlierReasoning, imageId, textParts } from '../reasoning.ts';
 import type { Drop } from './generation-config.ts';
 import { encodePart } from './media.ts';
-
-/**
- * Gemini 3 refuses a call without a signature. This one stands for calls that another model made.
- * @see https://ai.google.dev/gemini-api/docs/thought-signatures "FAQs"
- */
-const noSignature = 'skip_thought_signature_validator';
 
 /** Encodes the parts of an earlier response: thoughts, text, images, calls. */
 export function encodeAssistant(

@@ -1,9 +1,12 @@
 import { stringifyExact } from '../../../base/exact-json.ts';
 import type { Loose } from '../../../base/values.ts';
+import { wholeOf } from '../../../call/native.ts';
 import type { ChatRequest } from '../../../schema/chat/chat.ts';
 import type { DialectRequest, EncodedRequest } from '../../dialect.ts';
 import { gatewayFields } from '../../shared/gateway-fields.ts';
+import { headersOf, pathOf, tierHeaders } from '../host.ts';
 import { familyOf } from '../model-family.ts';
+import { encodeWhole } from '../native/whole.ts';
 import type { GoogleQuirks } from '../quirks.ts';
 import { choicesOf, type Drop, generationConfig } from './generation-config.ts';
 import { encodeMessages } from './messages.ts';
@@ -43,11 +46,16 @@ const known: ReadonlySet<string> = new Set([...gatewayFields, ...readFields]);
 
 /**
  * Builds the upstream body. Google refuses a body with a field that it does not know, so of the caller's unknown fields
- * only `safetySettings` passes. A prompt cache of Google's own (`cachedContent`) does not: it belongs to the credential
- * and not to the caller, and nobody has counted its tokens.
+ * only `safetySettings` passes, where the client speaks another wire. A prompt cache of Google's own (`cachedContent`) does
+ * not: it belongs to the credential and not to the caller, and nobody has counted its tokens.
  * @see https://ai.google.dev/api/generate-content
  */
-export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest<GoogleQuirks>): EncodedRequest {
+export function encodeRequest(input: DialectRequest<GoogleQuirks>): EncodedRequest {
+  const whole = wholeOf(input.native, input.request);
+  return whole === null ? encodeChat(input) : encodeWhole(input, whole);
+}
+
+function encodeChat({ request, upstreamModel, quirks }: DialectRequest<GoogleQuirks>): EncodedRequest {
   const dropped = new Set<string>();
   const drop: Drop = (path) => dropped.add(path);
   const taken = withoutRefused(request, quirks.dropParams, drop);
@@ -64,16 +72,11 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
   Object.assign(payload, tools);
   const safety = taken.safetySettings ?? taken.safety_settings ?? null;
   if (safety !== null) payload.safetySettings = safety;
-  const tierHeaders = addServiceTier(payload, taken, quirks, drop);
+  const tier = addServiceTier(payload, taken, quirks, drop);
   for (const field in taken) if (!known.has(field) && (taken[field] ?? null) !== null) drop(field);
-  const isStream = request.stream === true;
   return {
-    path: `/${pathOf(upstreamModel)}:${isStream ? 'streamGenerateContent?alt=sse' : 'generateContent'}`,
-    headers: {
-      'content-type': 'application/json',
-      accept: isStream ? 'text/event-stream' : 'application/json',
-      ...tierHeaders,
-    },
+    path: pathOf(upstreamModel, request),
+    headers: headersOf(request, tier),
     payload,
     body: stringifyExact(payload),
     choices: choicesOf(taken),
@@ -81,12 +84,6 @@ export function encodeRequest({ request, upstreamModel, quirks }: DialectRequest
     ...(format.tool === null ? {} : { reading: { outputTool: format.tool.name as string } }),
     ...(format.how === undefined ? {} : { structuredOutput: format.how }),
   };
-}
-
-/** Returns the path of a model. A tuned model has another collection in its name than `models`. */
-function pathOf(model: string): string {
-  const segments = model.split('/').map(encodeURIComponent);
-  return segments.length === 1 ? `models/${segments[0]}` : segments.join('/');
 }
 
 function withoutRefused(request: ChatRequest, refused: readonly string[] | undefined, drop: Drop): ChatRequest {
@@ -102,18 +99,15 @@ function withoutRefused(request: ChatRequest, refused: readonly string[] | undef
 /**
  * @returns the headers that tell the tier to Vertex AI
  * @see https://ai.google.dev/gemini-api/docs/flex-inference
- * @see https://docs.cloud.google.com/vertex-ai/generative-ai/docs/priority-paygo
  */
 function addServiceTier(
   payload: Loose,
   { service_tier: tier }: ChatRequest,
-  { serviceTier: place }: GoogleQuirks,
+  quirks: GoogleQuirks,
   drop: Drop,
 ): Record<string, string> {
   if (tier === undefined || tier === null || tier === 'auto') return {};
   if (tier === 'scale') drop('service_tier');
-  else if (place !== 'header') payload.serviceTier = tier === 'default' ? 'standard' : tier;
-  // The standard tier has no name there.
-  else if (tier !== 'default') return { 'x-vertex-ai-llm-shared-request-type': tier };
-  return {};
+  else if (quirks.serviceTier !== 'header') payload.serviceTier = tier === 'default' ? 'standard' : tier;
+  return tierHeaders(tier, quirks);
 }

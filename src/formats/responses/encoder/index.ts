@@ -6,7 +6,7 @@ import { type OutputDelta, outputDeltasOf } from '../../../call/output-item.ts';
 import type { ReportedEnd, ResponseEncoder, ResponseHead } from '../../../call/response-encoder.ts';
 import type { AssistantMessage, ChatResult, FinishReason } from '../../../schema/chat/chat.ts';
 import type { ChatChunk, ChunkDelta } from '../../../schema/chat/chunk.ts';
-import type { ErrorBody } from '../../../schema/chat/envelope.ts';
+import type { ErrorBody, ServiceMetadata } from '../../../schema/chat/envelope.ts';
 import { type LateCitations, OutputBuilder } from './builder.ts';
 import { type ResponseFailure, responseFailure } from './error.ts';
 import { type EventSink, EventWriter, nowhere } from './events.ts';
@@ -18,10 +18,15 @@ import {
   heldFields,
   incompleteReason,
   inProgress,
+  type Kept,
+  lostFields,
+  notKept,
   type ResponseState,
   type ResponsesBody,
   tailOf,
 } from './response.ts';
+
+export { type Kept, keptFields, lostFields, notKept } from './response.ts';
 
 export interface ResponsesEncoderOptions {
   /** The brand, which names the metadata field and the keep-alive comment. */
@@ -34,6 +39,21 @@ export interface ResponsesEncoderOptions {
   clock: Pick<Clock, 'now'>;
   /** false: what the specification demands, and is not known, is left out instead of null. */
   isWhole: boolean;
+  /** Keeps the response, or adds it to a conversation; null, or absent: nobody does. */
+  keeper?: ResponseKeeper | null;
+}
+
+/** Keeps the response that is written. */
+export interface ResponseKeeper {
+  /** The wishes of the request. */
+  readonly wanted: Kept;
+  /**
+   * Takes the last event of a stream, which waits until it is known what becomes of the response. It is not called for
+   * a response that failed: none of these is kept.
+   * @param write  writes the response
+   * @param frame  writes the last frames of the stream, of a response as `write` has written it; to be called once
+   */
+  hold(write: (kept: Kept) => string, frame: (json: string) => string): void;
 }
 
 /**
@@ -41,7 +61,8 @@ export interface ResponsesEncoderOptions {
  */
 export function responsesEncoder(options: ResponsesEncoderOptions): ResponseEncoder {
   let held: HeldFields = {};
-  const echo = () => echoOf(options, held);
+  const wanted = options.keeper?.wanted ?? notKept;
+  const echo = (kept = wanted) => echoOf(options, held, kept);
   const late = { ofGateway: false, ofChat: citesByTools(options.request) };
   const stream = new ResponsesStream(options, late, echo);
   return {
@@ -53,7 +74,10 @@ export function responsesEncoder(options: ResponsesEncoderOptions): ResponseEnco
     served(request) {
       held = heldFields(request);
     },
-    result: (head, result, end) => ({ ...encodeResult(options, late, head, result, end), ...echo() }),
+    result(head, result, end) {
+      const encoded: Loose = encodeResult(options, late, head, result, end);
+      return { ...encoded, ...(encoded.status === 'failed' ? echo(notKept) : echo()) };
+    },
     chunk: (chunk) => stream.chunk(chunk),
     debug: (head, upstreamBody) => stream.debug(head, upstreamBody),
     finish: (head, end) => stream.finish(head, end),
@@ -124,13 +148,25 @@ function endItems(builder: OutputBuilder, reason: FinishReason | null, { status 
   else builder.finish(reason);
 }
 
+/** The state of a response for which fields of its request had no effect: the metadata says so. */
+function without(state: ResponseState, fields: readonly string[]): ResponseState {
+  const { metadata } = state.end;
+  if (metadata === undefined || fields.length === 0) return state;
+  return { ...state, end: { ...state.end, metadata: withDropped(metadata, fields) } };
+}
+
+/** Adds fields to those that had no effect. */
+export function withDropped(metadata: ServiceMetadata, fields: readonly string[]): ServiceMetadata {
+  return { ...metadata, dropped: [...(metadata.dropped ?? []), ...fields] };
+}
+
 const unnamedError = 'Provider returned error: the response was broken off';
 
 /** The events of one response. Its states: `null`, nothing was said; then open; then closed. */
 class ResponsesStream {
   readonly #options: ResponsesEncoderOptions;
   readonly #late: LateCitations;
-  readonly #echoed: () => Loose;
+  readonly #echoed: (kept?: Kept) => Loose;
   readonly #writer = new EventWriter();
   #builder: OutputBuilder | null = null;
   #reason: FinishReason | null = null;
@@ -138,7 +174,7 @@ class ResponsesStream {
   #error: ErrorBody['error'] | undefined;
   #echo = '';
 
-  constructor(options: ResponsesEncoderOptions, late: LateCitations, echoed: () => Loose) {
+  constructor(options: ResponsesEncoderOptions, late: LateCitations, echoed: (kept?: Kept) => Loose) {
     this.#options = options;
     this.#echoed = echoed;
     this.#late = late;
@@ -180,8 +216,7 @@ class ResponsesStream {
 
   #open(head: ResponseHead): OutputBuilder {
     this.#builder = newBuilder(this.#writer, this.#options, this.#late, head);
-    // The request is repeated three times, and may be large: it is serialised once.
-    this.#echo = JSON.stringify(this.#echoed()).slice(1);
+    this.#repeat();
     const json = this.#json(head, { ...inProgress, serviceTier: this.#serviceTier }, '[]');
     this.#writer.response('response.created', json);
     this.#writer.response('response.in_progress', json);
@@ -189,8 +224,26 @@ class ResponsesStream {
   }
 
   #close(head: ResponseHead, state: ResponseState, builder: OutputBuilder): string {
-    this.#writer.response(`response.${state.status}`, this.#json(head, state, builder.outputJson()));
-    return this.#writer.take() + doneFrame;
+    const { keeper } = this.#options;
+    const output = builder.outputJson();
+    const last = (json: string) => {
+      this.#writer.response(`response.${state.status}`, json);
+      return this.#writer.take() + doneFrame;
+    };
+    if (!keeper) return last(this.#json(head, state, output));
+    const write = (kept: Kept) => {
+      this.#repeat(kept);
+      return this.#json(head, without(state, lostFields(keeper.wanted, kept)), output);
+    };
+    if (state.status === 'failed') return last(write(notKept));
+    const before = this.#writer.take();
+    keeper.hold(write, last);
+    return before;
+  }
+
+  /** Serialises the repeated request, which may be large, once for all events. */
+  #repeat(kept?: Kept): void {
+    this.#echo = JSON.stringify(this.#echoed(kept)).slice(1);
   }
 
   #json(head: ResponseHead, state: ResponseState, output: string): string {

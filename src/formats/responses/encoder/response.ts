@@ -91,9 +91,33 @@ export interface EchoOptions {
   isWhole: boolean;
 }
 
+/** The places that a response gets. */
+export interface Kept {
+  /** true: the response is kept. */
+  readonly store: boolean;
+  /** The conversation that the response is added to; null: it is added to none. */
+  readonly conversation: string | null;
+}
+
+export const notKept: Kept = { store: false, conversation: null };
+
+/** Returns the names of the fields that asked for something, without effect. */
+export function lostFields(wanted: Kept, kept: Kept): string[] {
+  return [
+    ...(wanted.store && !kept.store ? ['store'] : []),
+    ...(wanted.conversation !== null && kept.conversation === null ? ['conversation'] : []),
+  ];
+}
+
+/** Returns the fields of a response that tell what becomes of it. */
+export function keptFields(request: ResponsesBody, { store, conversation }: Kept): Loose {
+  const named = request.conversation ?? null;
+  return { store, ...(named === null ? {} : { conversation: conversation === null ? null : { id: conversation } }) };
+}
+
 /** Returns the fields of its request that a response repeats. */
-export function echoOf({ request, isWhole }: EchoOptions, held: HeldFields): Loose {
-  const echo: Loose = { previous_response_id: null, store: false };
+export function echoOf({ request, isWhole }: EchoOptions, held: HeldFields, kept: Kept): Loose {
+  const echo: Loose = { previous_response_id: request.previous_response_id ?? null, ...keptFields(request, kept) };
   const served = held as Readonly<Record<string, unknown>>;
   for (const [name, absent] of repeated) echo[name] = served[name] ?? request[name] ?? absent;
   const reasoning = isObject(request.reasoning) ? request.reasoning : {};

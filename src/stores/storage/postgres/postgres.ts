@@ -71,6 +71,14 @@ export function postgresStorage(adapter: PostgresAdapter, options: LedgerOptions
       );
       return JSON.parse(listed ?? '') as Listed;
     },
+    async seek(partition, kind, { from, limit, isFromEnd, countUpTo }) {
+      const [listed] = await connection.call(
+        names.of(recordFunctions.seek),
+        [namespace, partition, kind, from ?? Number.MIN_SAFE_INTEGER, limit, isFromEnd, countUpTo],
+        true,
+      );
+      return JSON.parse(listed ?? '') as Listed;
+    },
     close: () => connection.close(),
   };
 }

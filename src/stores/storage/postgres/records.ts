@@ -3,7 +3,7 @@ import { type Definition, defineFunction, lockFor, type PostgresNames } from './
 /**
  * Names of the functions on records. A changed text needs a new number: old and new processes may run at the same time.
  */
-export const recordFunctions = { read: 'read_1', list: 'list_1', commit: 'commit_1' };
+export const recordFunctions = { read: 'read_1', list: 'list_1', seek: 'seek_1', commit: 'commit_1' };
 
 /** The table of records and its functions. */
 export function defineRecords(names: PostgresNames): Definition[] {
@@ -60,6 +60,7 @@ END`,
   );
 END`,
     }),
+    defineSeek(names, table),
     defineFunction({
       name: names.of(recordFunctions.commit),
       parameters: 'p_namespace text, p_partition text, p_changes jsonb',
@@ -93,4 +94,45 @@ BEGIN
 END`,
     }),
   ];
+}
+
+/** Reads a list by rank: from a rank on, or from its end. It counts up to a number. */
+function defineSeek(names: PostgresNames, table: string): Definition {
+  return defineFunction({
+    name: names.of(recordFunctions.seek),
+    parameters:
+      'p_namespace text, p_partition text, p_kind text, p_from bigint, p_limit bigint, p_is_from_end boolean, p_count_up_to bigint',
+    returns: 'json',
+    body: `DECLARE
+  v_records json;
+BEGIN
+  IF p_is_from_end THEN
+    SELECT coalesce(json_agg(json_build_object('id', page.id, 'value', page.value) ORDER BY page.rank DESC, page.id DESC), '[]')
+      INTO v_records
+      FROM (
+        SELECT id, value, rank FROM ${table}
+        WHERE namespace = p_namespace AND partition = p_partition AND kind = p_kind AND rank IS NOT NULL AND rank >= p_from
+        ORDER BY rank DESC, id DESC LIMIT p_limit
+      ) AS page;
+  ELSE
+    SELECT coalesce(json_agg(json_build_object('id', page.id, 'value', page.value) ORDER BY page.rank, page.id), '[]')
+      INTO v_records
+      FROM (
+        SELECT id, value, rank FROM ${table}
+        WHERE namespace = p_namespace AND partition = p_partition AND kind = p_kind AND rank IS NOT NULL AND rank >= p_from
+        ORDER BY rank, id LIMIT p_limit
+      ) AS page;
+  END IF;
+  RETURN json_build_object(
+    'total', (
+      SELECT count(*) FROM (
+        SELECT 1 FROM ${table}
+        WHERE namespace = p_namespace AND partition = p_partition AND kind = p_kind AND rank IS NOT NULL
+        LIMIT p_count_up_to
+      ) AS counted
+    ),
+    'records', v_records
+  );
+END`,
+  });
 }

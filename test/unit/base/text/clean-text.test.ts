@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cleanText } from '../../../../src/base/text/clean-text.ts';
+import { cpuMs } from '../../../support/cpu-time.ts';
 
 describe('cleanText', () => {
   it.each([
@@ -28,10 +29,10 @@ describe('cleanText', () => {
 
   it('takes no longer for a huge text', () => {
     const hostile = '\x1b]'.repeat(4_000_000);
-    const startedAt = performance.now();
+    const startedAt = cpuMs();
     expect(cleanText(hostile)).toBe('');
     // A walk over all of it, again for each of its characters, would take minutes.
-    expect(performance.now() - startedAt).toBeLessThan(5000);
+    expect(cpuMs() - startedAt).toBeLessThan(5000);
   });
 
   it('never lets a line break, an escape or more than the limit through', () => {

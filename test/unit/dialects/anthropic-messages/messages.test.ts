@@ -41,6 +41,27 @@ describe('thoughts that come back', () => {
       'c',
     ]);
   });
+  it('of a response that broke off stand before those of the one that took its place, each with its own signature', () => {
+    const parts = (signature: string) => [
+      { type: 'reasoning.text', text: 'Let me', format, index: 0 },
+      { type: 'reasoning.text', text: ' see.', format, index: 0 },
+      { type: 'reasoning.text', signature, format, index: 0 },
+    ];
+    const thoughtWith = (signature: string) => ({ type: 'thinking', thinking: 'Let me see.', signature });
+    expect(sentBack([...parts('s1'), ...parts('s2')])).toEqual([
+      thoughtWith('s1'),
+      thoughtWith('s2'),
+      { type: 'text', text: 'Yes.' },
+    ]);
+    const whole = (text: string) => ({ type: 'reasoning.text', text, signature: 's', format, index: 0 });
+    expect(sentBack([whole('One.'), whole('Two.')])?.map(({ thinking }) => thinking)).toEqual([
+      'One.',
+      'Two.',
+      undefined,
+    ]);
+    const empty = { type: 'reasoning.text', text: '', format, index: 0 };
+    expect(sentBack([...parts('s1'), empty])).toEqual([thoughtWith('s1'), { type: 'text', text: 'Yes.' }]);
+  });
   it('are told apart by their signatures where no place is known', () => {
     const thought = (text: string) => ({ type: 'reasoning.text', text, signature: 's', format });
     expect(sentBack([thought('One.'), thought('Two.')])?.map((block) => block.thinking)).toEqual([

@@ -3,6 +3,7 @@ import { outputDeltasOf, outputItemOf } from '../../../../src/call/output-item.t
 import { openaiResponses } from '../../../../src/dialects/openai-responses/index.ts';
 import { chunkFolder, toChunks } from '../../../../src/formats/chunks.ts';
 import type { ChatChunk } from '../../../../src/schema/chat/chunk.ts';
+import { cpuMs } from '../../../support/cpu-time.ts';
 
 const reading = { outputItems: true };
 const usage = { input_tokens: 3, output_tokens: 2, total_tokens: 5 };
@@ -156,14 +157,14 @@ describe('a server that lies', () => {
   });
   it('costs linear time, whatever it announces', () => {
     const decoder = openaiResponses.streamDecoder({}, reading);
-    const startedAt = performance.now();
+    const startedAt = cpuMs();
     let count = 0;
     for (let at = 0; at < 50_000; at++)
       count += decoder.decode(JSON.stringify(added(0, { type: `kind_${at}`, id: `${at}` })), '').length;
     for (let at = 1; at < 50_000; at++) decoder.decode(JSON.stringify(added(at, message(`${at}`))), '');
     decoder.decode(JSON.stringify(completed()), '');
     expect(count).toBe(4);
-    expect(performance.now() - startedAt).toBeLessThan(5_000);
+    expect(cpuMs() - startedAt).toBeLessThan(5_000);
   });
 });
 

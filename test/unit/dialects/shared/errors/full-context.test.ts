@@ -8,6 +8,7 @@ import { googleGenerateContent } from '../../../../../src/dialects/google-genera
 import { openaiChat } from '../../../../../src/dialects/openai-chat/index.ts';
 import { openaiResponses } from '../../../../../src/dialects/openai-responses/index.ts';
 import { saysContextIsFull } from '../../../../../src/dialects/shared/errors/full-context.ts';
+import { cpuMs } from '../../../../support/cpu-time.ts';
 
 /** As providers and servers have said it. */
 const full: readonly [string, string][] = [
@@ -178,12 +179,12 @@ describe('the words for a context that is full', () => {
     expect(saysContextIsFull(400, 'exceed_context_size_error', 'No.')).toBe(true);
   });
   it('are looked for in linear time', () => {
-    const startedAt = performance.now();
+    const startedAt = cpuMs();
     for (const piece of ['input length ', 'maximum context ', 'exceeds the model ', 'prompt tokens ', 'a', '输入'])
       expect(saysContextIsFull(400, undefined, piece.repeat(200_000).slice(0, 200_000)).valueOf()).toBeTypeOf(
         'boolean',
       );
-    expect(performance.now() - startedAt).toBeLessThan(200);
+    expect(cpuMs() - startedAt).toBeLessThan(200);
   });
 });
 

@@ -1,0 +1,32 @@
+import { computed, signal } from '@preact/signals';
+
+const hash = signal(location.hash);
+addEventListener('hashchange', () => {
+  hash.value = location.hash;
+});
+
+/** The place in the console: `#/requests?outcome=failed` is the page `requests` with one filter. */
+export const route = computed(() => {
+  const [path = '', query = ''] = hash.value.replace(/^#\/?/, '').split('?', 2);
+  const [page = '', ...rest] = path.split('/').map(decodeURIComponent);
+  return { page: page || 'overview', rest, query: new URLSearchParams(query) };
+});
+
+/** A path with a query; empty values are left out. */
+export function withQuery(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
+  const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
+  const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
+  return text === '' ? path : `${path}?${text}`;
+}
+
+/** The address of a place. Empty values are left out. */
+export function link(page: string, query: Readonly<Record<string, string | undefined>> = {}): string {
+  return withQuery(`#/${page}`, query);
+}
+
+/** Changes the query of this place, so that the address shows what is seen. */
+export function setQuery(changes: Readonly<Record<string, string>>): void {
+  const { page, rest, query } = route.value;
+  const next = { ...Object.fromEntries(query), ...changes };
+  location.hash = link([page, ...rest.map(encodeURIComponent)].join('/'), next);
+}

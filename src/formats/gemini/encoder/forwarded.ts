@@ -1,0 +1,95 @@
+import { isObject, type Loose } from '../../../base/values.ts';
+import type { ResponseHead } from '../../../call/response-encoder.ts';
+
+/** The facts of a response that stand in each of its events. */
+type Head = Pick<ResponseHead, 'id' | 'model'>;
+
+/**
+ * The events of an upstream that speaks this wire, on their way to the client as they came: the name of the model and the id
+ * are replaced. An event with a call, or with the end of a candidate, waits until the response is known to be complete, and
+ * so do those behind it.
+ */
+export class ForwardedEvents {
+  readonly #held: string[] = [];
+  /** The candidates of which an event waits. */
+  readonly #waiting = new Set<number>();
+  readonly #ended = new Set<number>();
+
+  /** @returns the event as one line of JSON; null: it waits */
+  take(data: string, head: Head): string | null {
+    const isPlain = this.#held.length === 0 && !/"(?:functionCall|finishReason)"/.test(data);
+    const fast = isPlain ? replaced(data, head) : null;
+    if (fast !== null) return fast;
+    const event = JSON.parse(data) as Loose;
+    const json = this.#written(event, data, head);
+    if (!this.#mustWait(event)) return json;
+    this.#held.push(json);
+    return null;
+  }
+
+  /** true: the end of a candidate is among the events that wait. */
+  hasEnd(index: number): boolean {
+    return this.#ended.has(index);
+  }
+
+  /** @returns the events that have waited. @param more  fields of the gateway's own, for the last one */
+  end(more: Loose): string[] {
+    const last = this.#held.at(-1);
+    if (last === undefined || Object.keys(more).length === 0) return this.#held;
+    return [...this.#held.slice(0, -1), JSON.stringify({ ...(JSON.parse(last) as Loose), ...more })];
+  }
+
+  #written(event: Loose, data: string, head: Head): string {
+    const areThere = typeof event.modelVersion === 'string' && typeof event.responseId === 'string';
+    return (
+      (areThere ? replaced(data, head) : null) ??
+      JSON.stringify({ ...event, modelVersion: head.model, responseId: head.id })
+    );
+  }
+
+  #mustWait({ candidates }: Loose): boolean {
+    const all = Array.isArray(candidates) ? candidates.filter(isObject) : [];
+    if (all.length === 0) return this.#held.length > 0;
+    let mustWait = false;
+    for (const [position, candidate] of all.entries()) {
+      const index = typeof candidate.index === 'number' ? candidate.index : position;
+      const ends = candidate.finishReason !== undefined && candidate.finishReason !== null;
+      if (ends) this.#ended.add(index);
+      if (ends || hasCall(candidate)) this.#waiting.add(index);
+      if (this.#waiting.has(index)) mustWait = true;
+    }
+    return mustWait;
+  }
+}
+
+function hasCall({ content }: Loose): boolean {
+  const parts = isObject(content) ? content.parts : null;
+  return Array.isArray(parts) && parts.some((part) => isObject(part) && part.functionCall !== undefined);
+}
+
+/**
+ * Replaces the name of the model and the id of a response, and nothing else: the bytes around them stay.
+ * @returns null: one of them does not stand there exactly once
+ */
+function replaced(data: string, { id, model }: Head): string | null {
+  const withModel = replacedIn(data, 'modelVersion', model);
+  return withModel === null ? null : replacedIn(withModel, 'responseId', id);
+}
+
+/** The value behind a name, where it is a string without escapes. */
+const valueBehind = /(\s*:\s*)("[^"\\]*")?/y;
+
+/** A quote inside a text is escaped, so the quoted name never stands in one. */
+function replacedIn(data: string, field: 'modelVersion' | 'responseId', value: string): string | null {
+  const name = `"${field}"`;
+  let written: string | null = null;
+  for (let at = data.indexOf(name); at >= 0; at = data.indexOf(name, at + name.length)) {
+    valueBehind.lastIndex = at + name.length;
+    const found = valueBehind.exec(data);
+    // A text may be the same as the name.
+    if (found === null) continue;
+    if (found[2] === undefined || written !== null) return null;
+    written = `${data.slice(0, at)}${name}${found[1]}${JSON.stringify(value)}${data.slice(valueBehind.lastIndex)}`;
+  }
+  return written;
+}

@@ -1,0 +1,6 @@
+/** Returns JSON in one line, also for those who take the two separators in its texts for ends of lines: some clients do. */
+export function oneLine(json: string): string {
+  return json
+    .replace(/[\r\n]+/g, ' ')
+    .replace(/[\u2028\u2029]/g, (found) => (found === '\u2028' ? '\\u2028' : '\\u2029'));
+}

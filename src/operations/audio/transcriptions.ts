@@ -1,0 +1,86 @@
+import { transcriptTask } from '../../pipeline/tasks/transcriptions.ts';
+import {
+  type TranscriptionRequest,
+  type TranslationRequest,
+  transcriptionRequestSchema,
+  translationRequestSchema,
+} from '../../schema/audio/transcription-request.ts';
+import { transcriptionResultSchema } from '../../schema/audio/transcription-result.ts';
+import type { FormFields, Operation } from '../operation.ts';
+import { asTaskOperation, type TaskDeps } from '../tasks/task-call.ts';
+
+const commonForm = { file: 'file', input_audio: 'object', temperature: 'number' } as const satisfies FormFields;
+const taskForm = { models: 'list', provider: 'object', trace: 'object' } as const satisfies FormFields;
+
+/**
+ * Writes down what is said.
+ * @see docs/audio.md
+ */
+export function createTranscription(deps: TaskDeps): Operation<TranscriptionRequest> {
+  return asTaskOperation(deps, {
+    name: 'createTranscription',
+    path: '/audio/transcriptions',
+    body: transcriptionRequestSchema,
+    form: {
+      ...commonForm,
+      ...taskForm,
+      languages: 'list',
+      keywords: 'list',
+      timestamp_granularities: 'list',
+      include: 'list',
+      chunking_strategy: 'object',
+      known_speaker_names: 'list',
+      known_speaker_references: 'list',
+      stream: 'boolean',
+    },
+    result: transcriptionResultSchema,
+    issues: (body) => [...fileIssues(body), ...formIssues(body)],
+    taskOf: (body) => transcriptTask('transcriptions', body),
+  });
+}
+
+/**
+ * Writes down in English what is said.
+ * @see docs/audio.md
+ */
+export function createTranslation(deps: TaskDeps): Operation<TranslationRequest> {
+  return asTaskOperation(deps, {
+    name: 'createTranslation',
+    path: '/audio/translations',
+    body: translationRequestSchema,
+    form: { ...commonForm, ...taskForm },
+    result: transcriptionResultSchema,
+    issues: fileIssues,
+    taskOf: (body) => transcriptTask('translations', body),
+  });
+}
+
+type Issues = readonly { path: string; message: string }[];
+
+function fileIssues({ file, input_audio: audio }: TranscriptionRequest | TranslationRequest): Issues {
+  if (file === undefined && audio === undefined)
+    return [{ path: 'file', message: 'expected a file in a form (multipart/form-data), or input_audio in JSON' }];
+  if (file !== undefined && audio !== undefined)
+    return [{ path: 'input_audio', message: 'expected either file or input_audio' }];
+  if (audio !== undefined && !/^[A-Za-z0-9+/]+={0,2}$/.test(audio.data))
+    return [{ path: 'input_audio.data', message: 'expected base64, without data: before it' }];
+  return [];
+}
+
+function formIssues(body: TranscriptionRequest): Issues {
+  const { response_format: form = 'json', stream, timestamp_granularities: granularities, include } = body;
+  const { known_speaker_names: names, known_speaker_references: references } = body;
+  const issues: { path: string; message: string }[] = [];
+  if (stream === true && !['json', 'text', 'diarized_json'].includes(form ?? 'json'))
+    issues.push({
+      path: 'stream',
+      message: `expected false with the response_format ${form}, which is complete at once`,
+    });
+  if (granularities !== undefined && form !== 'verbose_json')
+    issues.push({ path: 'timestamp_granularities', message: 'expected none, or the response_format verbose_json' });
+  if (include !== undefined && include.length > 0 && (form ?? 'json') !== 'json')
+    issues.push({ path: 'include', message: 'expected none, or the response_format json' });
+  if ((names ?? []).length !== (references ?? []).length)
+    issues.push({ path: 'known_speaker_references', message: 'expected as many as known_speaker_names' });
+  return issues;
+}

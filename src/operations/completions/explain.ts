@@ -1,0 +1,21 @@
+import * as z from 'zod';
+import { explanationSchema } from '../../schema/chat/explanation.ts';
+import type { TextCompletionRequest } from '../../schema/completions/request.ts';
+import { explainCall } from '../chat/explain.ts';
+import type { Operation } from '../operation.ts';
+import { type CompletionsDeps, completionsChecks, textCompletionCalls } from './call-of.ts';
+
+/** Explains how a text completion would be routed and paid now. The operation calls no provider and holds no money. */
+export function explainCompletion(deps: CompletionsDeps): Operation<TextCompletionRequest> {
+  const callOf = textCompletionCalls(deps);
+  return {
+    name: 'explainCompletion',
+    method: 'POST',
+    path: '/completions/explain',
+    permissions: ['inference', 'management'],
+    wire: 'completions',
+    ...completionsChecks(deps),
+    result: () => z.object({ data: explanationSchema() }),
+    run: (input) => explainCall(deps.pipeline, callOf(input)),
+  };
+}

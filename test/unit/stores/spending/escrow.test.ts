@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { memoryLedger } from '../../../../src/stores/ledger/memory.ts';
+import type { Reservation } from '../../../../src/stores/spending/spending.ts';
+import { memoryStorage } from '../../../../src/stores/storage/memory.ts';
+import { settle } from '../../../support/manual-clock.ts';
+import { away, type Bench, createBench, daily } from './bench.ts';
+
+const limit = 100_000;
+const scope = daily(limit);
+
+function escrowBench(leaseMs = 60_000): Bench {
+  const storage = memoryStorage(memoryLedger({ onLostHold: 'charge' }));
+  return createBench({ escrow: true, leaseMs, notes: { storage, instance: () => 'one' } });
+}
+
+async function hold(bench: Bench, count: number, nanoUsd = 10, of = scope): Promise<Reservation[]> {
+  const held: Reservation[] = [];
+  for (let n = 0; n < count; n++) held.push(await bench.held(nanoUsd, of));
+  await settle();
+  return held;
+}
+
+/** After so many requests in a moment, there is a slice with room for eight more. */
+const first = 4;
+
+describe('a slice of a budget', () => {
+  it('holds the money of further requests without a step, and reports their costs in one', async () => {
+    const bench = escrowBench();
+    const holds = await hold(bench, first);
+    expect(bench.countOf('hold')).toBe(first + 1);
+    holds.push(...(await hold(bench, 8)));
+    expect(bench.countOf('hold')).toBe(first + 1);
+    for (const one of holds) one.settle({ nanoUsd: 7, byokNanoUsd: 0 });
+    await bench.clock.advance(150);
+    expect([bench.countOf('settle'), bench.countOf('draw')]).toEqual([first, 1]);
+    const [spentNanoUsd, heldNanoUsd] = await bench.state('workspace', 'daily');
+    expect(spentNanoUsd).toBe(7 * (first + 8));
+    // What is free stays for the next requests, and is shown as held.
+    expect(heldNanoUsd).toBe(80 - 7 * 8);
+  });
+  it('is not taken where requests are rare, and not where it would have no room for four', async () => {
+    const bench = escrowBench();
+    for (let n = 0; n < 8; n++) {
+      await hold(bench, 1);
+      await bench.clock.advance(400);
+    }
+    expect(bench.countOf('hold')).toBe(8);
+    const small = escrowBench();
+    // A sixteenth of what is left is less than four requests.
+    for (let n = 0; n < 12; n++) await small.held(2_000, scope);
+    await settle();
+    expect(small.countOf('hold')).toBe(12);
+  });
+  it('leaves its process what there is, to the last nano-dollar', async () => {
+    const bench = escrowBench();
+    await hold(bench, first);
+    expect(await bench.state('workspace', 'daily')).toEqual([0, 10 * first + 80]);
+    await bench.held(limit - 10 * first, scope);
+    expect(await bench.state('workspace', 'daily')).toEqual([0, limit]);
+    const { availableNanoUsd } = await bench.refused(1, scope);
+    expect(availableNanoUsd).toBe(0);
+  });
+  it('goes back after a second without requests, but for what requests in flight hold', async () => {
+    const bench = escrowBench();
+    const holds = await hold(bench, first);
+    const [inSlice] = await hold(bench, 1);
+    await bench.clock.advance(2_000);
+    expect(await bench.state('workspace', 'daily')).toEqual([0, 10 * first + 10]);
+    for (const one of [...holds, inSlice]) one?.settle({ nanoUsd: 3, byokNanoUsd: 0 });
+    await bench.clock.advance(200);
+    expect(await bench.state('workspace', 'daily')).toEqual([3 * (first + 1), 0]);
+    expect(bench.spending.state()).toEqual({ holds: 0, waitingBookings: 0 });
+  });
+  it('goes back when the gateway closes', async () => {
+    const bench = escrowBench();
+    for (const one of await hold(bench, first)) one.settle({ nanoUsd: 3, byokNanoUsd: 0 });
+    await bench.clock.until(bench.spending.close());
+    expect(await bench.state('workspace', 'daily')).toEqual([3 * first, 0]);
+  });
+  it('is not used any more when its lease may have ended, by either clock of its process', async () => {
+    for (const pass of [(bench: Bench) => bench.clock.advance(470), async (bench: Bench) => bench.clock.setBy(470)]) {
+      const bench = escrowBench(600);
+      await hold(bench, first);
+      bench.faults.renew = away;
+      await hold(bench, 1);
+      expect(bench.countOf('hold')).toBe(first + 1);
+      await pass(bench);
+      await hold(bench, 1);
+      expect(bench.countOf('hold')).toBeGreaterThan(first + 1);
+    }
+  });
+  it('of an earlier limit is of no use to requests under a lower one', async () => {
+    const bench = escrowBench();
+    await hold(bench, first);
+    const { availableNanoUsd } = await bench.refused(20, daily(10 * first + 10));
+    // What was free has gone back.
+    expect(availableNanoUsd).toBe(10);
+  });
+  it('reports in order what an outage has kept back, within seconds after the store is there again', async () => {
+    const bench = escrowBench(600_000);
+    await hold(bench, first);
+    for (const fault of ['draw', 'settle', 'hold'] as const) bench.faults[fault] = away;
+    // Reports of one slice, each after the one before, and bookings of others between them.
+    for (const [inSlice] of [await hold(bench, 1), await hold(bench, 1), await hold(bench, 1), await hold(bench, 1)]) {
+      inSlice?.settle({ nanoUsd: 4, byokNanoUsd: 0 });
+      await bench.clock.advance(3_000);
+    }
+    await bench.clock.advance(60_000);
+    for (const fault of ['draw', 'settle', 'hold'] as const) delete bench.faults[fault];
+    await bench.clock.advance(6_000);
+    expect(await bench.state('workspace', 'daily')).toEqual([4 * 4, 10 * first]);
+    expect(bench.spending.state()).toEqual({ holds: first, waitingBookings: 0 });
+  });
+  it('whose process has died is charged, with what it had not reported', async () => {
+    const bench = escrowBench();
+    await hold(bench, first);
+    const [inSlice] = await hold(bench, 1);
+    inSlice?.settle({ nanoUsd: 4, byokNanoUsd: 0 });
+    bench.faults.draw = away;
+    bench.faults.renew = away;
+    bench.faults.settle = away;
+    await bench.clock.advance(61_000);
+    await bench.ledger.expire('acme' as never);
+    const [spentNanoUsd, heldNanoUsd] = await bench.state('workspace', 'daily');
+    expect(heldNanoUsd).toBe(0);
+    expect(spentNanoUsd).toBe(10 * first + 80);
+  });
+  it('takes less than one step of the store for twenty requests, at 2,000 requests a second', async () => {
+    const storage = memoryStorage(memoryLedger({ onLostHold: 'charge' }));
+    let commits = 0;
+    const counted = {
+      ...storage,
+      commit: (...changes: Parameters<typeof storage.commit>) => {
+        commits++;
+        return storage.commit(...changes);
+      },
+    };
+    const bench = createBench({ escrow: true, notes: { storage: counted, instance: () => 'one' } });
+    const open: Reservation[][] = [];
+    let requests = 0;
+    const second = async () => {
+      for (let turn = 0; turn < 50; turn++) {
+        open.push(await hold(bench, 40, 1_000, wide));
+        requests += 40;
+        // A request takes a fifth of a second.
+        if (open.length > 10) for (const one of open.shift() ?? []) one.settle({ nanoUsd: 300, byokNanoUsd: 0 });
+        await bench.clock.advance(20);
+      }
+    };
+    const steps = () => bench.calls.length + commits;
+    const wide = daily(1e12);
+    await second();
+    const before = [steps(), requests] as const;
+    await second();
+    await second();
+    const each = (steps() - before[0]) / (requests - before[1]);
+    expect(each).toBeLessThan(0.05);
+  });
+});
