@@ -1,5 +1,5 @@
 import { computed, signal } from '@preact/signals';
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 
 /** The one who looks, as the console tells it. */
 export interface Identity {
@@ -159,13 +159,10 @@ export function useLoaded<T>(path: string | null, everyMs = 0): Loaded<T> {
     atMs: 0,
   });
   const [turn, setTurn] = useState(0);
-  const isFirst = useRef(true);
   useEffect(() => {
     if (path === null) return undefined;
     const controller = new AbortController();
     const load = async () => {
-      if (document.hidden && !isFirst.current) return;
-      isFirst.current = false;
       try {
         const data = await ask<T>('GET', path, undefined, controller.signal);
         if (!controller.signal.aborted) setState({ path, data, error: null, atMs: Date.now() });
@@ -176,7 +173,8 @@ export function useLoaded<T>(path: string | null, everyMs = 0): Loaded<T> {
       }
     };
     void load();
-    const timer = everyMs > 0 ? setInterval(load, everyMs) : undefined;
+    const loadIfSeen = () => (document.hidden ? undefined : load());
+    const timer = everyMs > 0 ? setInterval(loadIfSeen, everyMs) : undefined;
     return () => {
       controller.abort();
       clearInterval(timer);

@@ -263,6 +263,17 @@ await test('one request shows its attempts, its money and its content', () =>
     await generations.getByRole('row', { name: /acme\/large.*ok/ }).waitFor();
   }));
 
+await test('a page that is opened while nobody sees it loads', () =>
+  withPage({}, async (page) => {
+    await signIn(page);
+    await page.evaluate(() => Object.defineProperty(document, 'hidden', { get: () => true }));
+    await open(page, `request/${id}`);
+    await page.getByRole('heading', { name: id }).waitFor();
+    const other = await chat('acme/small', key);
+    await open(page, `request/${other}`);
+    await page.getByRole('heading', { name: other }).waitFor();
+  }));
+
 await test('keys and budgets are made and deleted', () =>
   withPage({}, async (page) => {
     await signIn(page);
