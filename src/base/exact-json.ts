@@ -94,22 +94,25 @@ export function hasOtherNumbers(text: string): boolean {
 
 /**
  * Puts `RawJson` in the place of objects under some keys, where JavaScript would write their numbers in another way.
- * @param value   what `source` was parsed to; changed
+ * @param value   what `source` was parsed to, of bounded depth; changed
  * @param source  valid JSON
  */
-export function keepExact(value: unknown, source: string, { names, written }: ExactKeys): void {
-  if (written.some((key) => source.includes(key)) && hasOtherNumbers(source)) new Keeper(source, names).keep(value);
+export function keepExact(value: unknown, source: string, keys: ReadonlySet<string>): void {
+  if (holdsObject(value, keys) && hasOtherNumbers(source)) new Keeper(source, keys).keep(value);
 }
 
-/** Names of fields, made once: most sources are only searched for them. */
-export interface ExactKeys {
-  readonly names: ReadonlySet<string>;
-  /** As they stand in JSON. */
-  readonly written: readonly string[];
-}
-
-export function exactKeys(...names: readonly string[]): ExactKeys {
-  return { names: new Set(names), written: names.map((name) => `"${name}"`) };
+/** Tells whether an object is under one of the keys. Most values have none: to look at them takes less than to search the text. */
+function holdsObject(value: unknown, keys: ReadonlySet<string>): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object' && holdsObject(item, keys)) return true;
+    return false;
+  }
+  for (const key in value) {
+    const held = (value as Loose)[key];
+    if (typeof held === 'object' && ((keys.has(key) && isObject(held)) || holdsObject(held, keys))) return true;
+  }
+  return false;
 }
 
 class Keeper {

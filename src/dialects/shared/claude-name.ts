@@ -24,6 +24,8 @@ export interface ClaudeName {
 /** Reads the name of a model; other hosts put something before or behind it. null: it is no Claude. */
 export function claudeName(upstreamModel: string): ClaudeName | null {
   const name = upstreamModel.toLowerCase();
+  // Most names are of another model.
+  if (!name.includes('claude-')) return null;
   const match = oldestPattern.exec(name) ?? namePattern.exec(name);
   if (match === null) return null;
   const [, family = '', major, minor] = match;

@@ -1,4 +1,4 @@
-import { exactKeys, parseExact, RawJson } from '../../base/exact-json.ts';
+import { parseExact, RawJson } from '../../base/exact-json.ts';
 import { UpstreamError } from '../../base/http/upstream-error.ts';
 import { JsonError } from '../../base/json.ts';
 import { cleanText } from '../../base/text/clean-text.ts';
@@ -53,7 +53,7 @@ export function argumentsObject(text: string, key = 'arguments'): Loose | RawJso
 }
 
 /** The fields in which providers send arguments as an object. */
-export const argumentFields = exactKeys('arguments', 'args', 'input');
+export const argumentFields: ReadonlySet<string> = new Set(['arguments', 'args', 'input']);
 
 /** The ids of the tool calls of one response. */
 export interface ToolCallIds {

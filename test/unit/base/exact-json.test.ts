@@ -1,13 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  exactKeys,
-  hasOtherNumbers,
-  keepExact,
-  parseExact,
-  RawJson,
-  stringifyExact,
-} from '../../../src/base/exact-json.ts';
+import { hasOtherNumbers, keepExact, parseExact, RawJson, stringifyExact } from '../../../src/base/exact-json.ts';
 
 describe('a JSON object of which JavaScript would write other numbers', () => {
   it.each(['{"a":12345678901234567890}', '{"a":1.0}', '{"a":[1e3]}', '{"a":-0}', '{"a":0.10}', '{"a":1E400}'])(
@@ -55,7 +48,7 @@ describe('a JSON object of which JavaScript would write other numbers', () => {
 });
 
 describe('a body whose fields keep the digits of numbers', () => {
-  const keys = exactKeys('input', 'args');
+  const keys = new Set(['input', 'args']);
   const raw = '{"id": 12345678901234567890, "of": {"x": [1.0, "}]\\"{"]}}';
   it('has texts under their keys alone', () => {
     const source = `{"usage":{"cost":1.0},"content":[{"a\\"b":[],"input":{"k":1}},{"input" : ${raw} ,"x":[{"args":"1.0"}]}]}`;
@@ -65,6 +58,18 @@ describe('a body whose fields keep the digits of numbers', () => {
     expect(body.content[0]).toEqual({ 'a"b': [], input: { k: 1 } });
     expect(body.content[1].input).toBeInstanceOf(RawJson);
     expect([body.content[1].input.text, body.content[1].x]).toEqual([raw, [{ args: '1.0' }]]);
+  });
+  it('is left as it is where no object is under a key, or a later one of the same name is another value', () => {
+    for (const source of [
+      '{"args":[1.0],"n":1.0}',
+      '{"args":"{}","n":1.0}',
+      '{"args":null,"n":1.0}',
+      '{"input":{"n":1.0},"input":2.0}',
+    ]) {
+      const body = JSON.parse(source);
+      keepExact(body, source, keys);
+      expect(stringifyExact(body)).toBe(JSON.stringify(JSON.parse(source)));
+    }
   });
   it('is the same as before where every value is one that JavaScript writes', () => {
     fc.assert(
