@@ -6,7 +6,7 @@ import { dialects } from '../../src/dialects/index.ts';
 import { chatEncoder } from '../../src/formats/chat/encoder.ts';
 import { OpenSecrets } from '../../src/pipeline/secrets/open-secrets.ts';
 import { ChunkCollector, type ChunkOutput, Passthrough } from '../../src/pipeline/stream/chunk-output.ts';
-import { choiceWatch, type EventReader } from '../../src/pipeline/stream/events.ts';
+import { ChoiceWatch, type EventReader } from '../../src/pipeline/stream/events.ts';
 import { StreamProgress } from '../../src/pipeline/stream/progress.ts';
 import { type StreamMeter, StreamReader } from '../../src/pipeline/stream/reader.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
@@ -61,7 +61,7 @@ function read(
   deliver: (nextSize: number) => void,
 ): Translated {
   const { events, decoded } = readerOf(dialects[dialect]);
-  const progress = new StreamProgress(choiceWatch(1));
+  const progress = new StreamProgress(new ChoiceWatch(1));
   const reader = new StreamReader(events, redactor, secrets, progress);
   for (const [at, chunk] of chunks.entries()) {
     reader.push(chunk, output);

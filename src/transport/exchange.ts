@@ -43,7 +43,9 @@ export function exchange(
 /** A class instead of closures: ten closures took 2 KB for each request. */
 class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
   readonly #dispatchers: Dispatchers;
-  readonly #request: TransportRequest;
+  readonly #signal: TransportRequest['signal'];
+  /** null: its response has begun, so that it is not sent again. An open stream does not keep its body. */
+  #request: TransportRequest | null;
   readonly #target: Target;
   readonly #decode: Decode;
   readonly #resolve: (response: TransportResponse) => void;
@@ -70,6 +72,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
     this.#resolve = resolve;
     this.#reject = reject;
     const { signal } = request;
+    this.#signal = signal;
     this.#buffer = new ByteQueue(signal, this);
     this.#onAbort = () => {
       this.stop();
@@ -80,7 +83,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
   }
 
   dispatch(dispatcher: Dispatcher): void {
-    const { method, headers, body } = this.#request;
+    const { method, headers, body } = this.#request as TransportRequest;
     const { origin, path, proxyHeaders } = this.#target;
     const list = headerList(headers);
     if (proxyHeaders !== undefined) list.push(...proxyHeaders);
@@ -101,7 +104,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
     this.#controller = started;
     // The request may have been stopped while it waited for a connection. There was nothing to abort then.
     if (this.#isStopped) started.abort(stopReason());
-    else this.#request.sending?.();
+    else this.#request?.sending?.();
   }
 
   onRequestSent(): void {
@@ -114,6 +117,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
     headers: Record<string, string | string[] | undefined>,
   ): void {
     if (status < 200) return;
+    this.#request = null;
     if (status === 407 && this.#target.proxyHeaders !== undefined) {
       this.#refusedByProxy();
       return;
@@ -139,7 +143,8 @@ class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
     if (this.#isStopped) return;
-    if (!this.#isRepeated && this.#request.mayRepeat !== false && diedIdle(this.#connection, error)) {
+    const request = this.#request;
+    if (!this.#isRepeated && request !== null && request.mayRepeat !== false && diedIdle(this.#connection, error)) {
       this.#isRepeated = true;
       this.#controller = this.#connection = null;
       this.dispatch(this.#dispatchers.fresh);
@@ -154,7 +159,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
   /** undici rejects a request with an invalid header, but does not say which header is invalid. */
   #unsendable(error: Error): UpstreamError {
     try {
-      checkHeaders(this.#request.headers);
+      checkHeaders(this.#request?.headers ?? {});
     } catch (found) {
       return toUpstreamError(found);
     }
@@ -168,7 +173,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
   }
 
   #stopListening(): void {
-    this.#request.signal.removeEventListener('abort', this.#onAbort);
+    this.#signal.removeEventListener('abort', this.#onAbort);
   }
 }
 

@@ -31,8 +31,8 @@ export function send(
   open: OpenExchanges = openExchanges(),
 ): Promise<TransportResponse> {
   const { signal } = request;
-  const failureOf = (error: unknown) => (signal.aborted ? signal.reason : toUpstreamError(error));
   if (signal.aborted) return Promise.reject(signal.reason);
+  const failureOf = failuresUnder(signal);
   return new Promise((resolve, reject) => {
     const failed = (error: unknown) => reject(failureOf(error));
     const started = ({ status, headers, body }: TransportResponse) => {
@@ -54,6 +54,11 @@ export function send(
       },
     );
   });
+}
+
+/** Made here, where the request is not at hand: the body of an open stream would keep it. */
+function failuresUnder(signal: AbortSignal): (error: unknown) => unknown {
+  return (error) => (signal.aborted ? signal.reason : toUpstreamError(error));
 }
 
 function sentBy(transport: Transport, request: TransportRequest): Promise<TransportResponse> {

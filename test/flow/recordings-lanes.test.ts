@@ -5,7 +5,7 @@ import { openaiChat } from '../../src/dialects/openai-chat/index.ts';
 import { chatEncoder } from '../../src/formats/chat/encoder.ts';
 import { OpenSecrets } from '../../src/pipeline/secrets/open-secrets.ts';
 import { type ChunkOutput, Passthrough } from '../../src/pipeline/stream/chunk-output.ts';
-import { choiceWatch, eventReader } from '../../src/pipeline/stream/events.ts';
+import { ChoiceWatch, eventReader } from '../../src/pipeline/stream/events.ts';
 import { StreamProgress } from '../../src/pipeline/stream/progress.ts';
 import { StreamReader } from '../../src/pipeline/stream/reader.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
@@ -23,7 +23,7 @@ function lanesOf(payloads: string[]): { copied: string[]; decoded: string[] } {
   const head = { id: 'gen-1', created: 1, model: 'acme/replayed', provider: 'Replay' };
   const redactor = createRedactor(['sk-0123456789']);
   const secrets = new OpenSecrets(redactor);
-  const progress = new StreamProgress(choiceWatch(1));
+  const progress = new StreamProgress(new ChoiceWatch(1));
   const reader = new StreamReader(eventReader(nothing, provider, limits), redactor, secrets, progress);
   const passthrough = new Passthrough(head, chatEncoder('service'), redactor, secrets);
   let wasCopied = false;

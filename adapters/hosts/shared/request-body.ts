@@ -58,13 +58,18 @@ export function readText(
     if (body === null) body = buffer;
     else if (further === null) further = [buffer];
     else further.push(buffer);
-    if (size > limitBytes) done(join());
+    if (size <= limitBytes) return;
+    const bytes = join();
+    body = further = null;
+    done(bytes);
   });
   req.on('error', failed);
   req.on('end', () => {
     if (exchange.isAnswered || size > limitBytes) return;
     if (body === null) return done('');
     const bytes = join();
+    // The request keeps its listeners for as long as its response is open. They do not keep the bytes.
+    body = further = null;
     done(isUtf8(bytes) ? bytes.toString() : bytes);
   });
 }

@@ -1,8 +1,9 @@
 const encoder = new TextEncoder();
 const nothing = new Uint8Array(0);
 
-/** The room in a new block beyond what was asked for, in bytes. */
+/** The room in a new block beyond what was asked for, in bytes. The first one of a stream is for its first event alone. */
 const spare = 1024;
+const firstSpare = 256;
 
 /** The largest block that is kept for several outputs, in bytes. */
 const largestBlock = 8192;
@@ -60,7 +61,7 @@ export class OutputBuffer {
   private reserve(size: number): void {
     if (this.end + size <= this.bytes.length) return;
     const length = this.end - this.start;
-    const larger = new Uint8Array(Math.max(length + size, length * 2) + spare);
+    const larger = new Uint8Array(Math.max(length + size, length * 2) + (length === 0 ? firstSpare : spare));
     larger.set(this.bytes.subarray(this.start, this.end));
     this.bytes = larger;
     this.start = 0;

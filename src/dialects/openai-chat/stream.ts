@@ -15,7 +15,8 @@ import { type StreamedCalls, streamedCalls } from './streamed-calls.ts';
 import { usageIn } from './usage.ts';
 
 interface ChoiceState {
-  calls: StreamedCalls;
+  /** null: no call has come. */
+  calls: StreamedCalls | null;
   /** A delta has said who speaks. */
   hasBegun: boolean;
   /** A delta has come: a message beside or behind deltas repeats them. */
@@ -46,61 +47,100 @@ const notOfChoices = [
 ];
 
 /**
- * Reads a stream of chat chunks: brings what servers do differently into one form, and takes usage out wherever it is put.
- * The last chunk of a choice waits for the end of the stream: some servers send a `finish_reason` several times, and text
- * behind it.
+ * Makes a reader of a stream of chat chunks: it brings what servers do differently into one form, and takes usage out
+ * wherever it is put. The last chunk of a choice waits for the end of the stream: some servers send a `finish_reason`
+ * several times, and text behind it.
  */
 export function streamDecoder(quirks: ChatQuirks, { thoughtField }: Reading = {}): StreamDecoder {
-  const states = new Map<number, ChoiceState>();
-  const ids = toolCallIds();
-  /** The error with which the provider has broken off a choice. */
-  let broken: UpstreamError | null = null;
-  let hasNotedThought = false;
-  /** The fields beside the choices of all events in which one has ended. */
-  const headOfEnds: Loose = {};
+  return new ChatStreamDecoder(quirks, thoughtField);
+}
 
-  function decode(data: string, name = ''): StreamPart[] {
-    if (data.length < 20 && data.trim() === '[DONE]') return [...lastParts(), { kind: 'done' }];
+/** A class, whose parts are made when they are needed: it lives as long as its stream, and most have no calls. */
+class ChatStreamDecoder implements StreamDecoder {
+  readonly #quirks: ChatQuirks;
+  readonly #thoughtField: ThoughtFieldMemory | undefined;
+  readonly #states = new Map<number, ChoiceState>();
+  #ids: ToolCallIds | null = null;
+  /** The error with which the provider has broken off a choice. */
+  #broken: UpstreamError | null = null;
+  #hasNotedThought = false;
+  /** The fields beside the choices of all events in which one has ended; null: none has. */
+  #headOfEnds: Loose | null = null;
+
+  constructor(quirks: ChatQuirks, thoughtField: ThoughtFieldMemory | undefined) {
+    this.#quirks = quirks;
+    this.#thoughtField = thoughtField;
+  }
+
+  decode(data: string, name = ''): StreamPart[] {
+    if (data.length < 20 && data.trim() === '[DONE]') return [...this.#lastParts(), { kind: 'done' }];
     if (name === 'error') return [{ kind: 'error', error: errorEvent(data) }];
     const event = eventObject(data);
     const error = errorIn(event);
     const parts: StreamPart[] = [];
     const choices = Array.isArray(event.choices) ? event.choices.filter(isObject) : [];
-    if (choices.length > 0) readChoices(event, choices, parts);
+    if (choices.length > 0) this.#readChoices(event, choices, parts);
     const usage = usageIn(event, choices);
     if (usage) parts.push({ kind: 'usage', usage });
-    const reported = error ?? broken;
+    const reported = error ?? this.#broken;
     // An error beside choices concerns their content. After the response it may only concern the end of the stream.
     if (reported) parts.push({ kind: 'error', error: reported, ...(choices.length > 0 ? { isReported: true } : {}) });
     return parts;
   }
 
-  function readChoices(event: Loose, raws: readonly Loose[], parts: StreamPart[]): void {
+  end(): StreamPart[] {
+    const choices: ChunkChoice[] = [];
+    for (const state of this.#states.values()) {
+      if (state.end === null || state.isFinished) continue;
+      if (state.calls?.hasNameless() === true) {
+        const error = badResponse('The provider sent a tool call that names no function.');
+        return [...this.#lastChunks(choices), { kind: 'error', error, isReported: true }];
+      }
+      const { native, choice } = state.end;
+      state.isFinished = true;
+      const reason = reasonOf(native ?? 'stop', state);
+      // Where a limit broke off a call, its arguments are not complete.
+      const calls = state.calls?.complete(reason === 'tool_calls') ?? [];
+      choices.push({
+        ...choice,
+        delta: calls.length > 0 ? { tool_calls: calls } : {},
+        finish_reason: reason,
+        native_finish_reason: native,
+      } as unknown as ChunkChoice);
+    }
+    return this.#lastChunks(choices);
+  }
+
+  #readChoices(event: Loose, raws: readonly Loose[], parts: StreamPart[]): void {
     const head = headOf(event);
     const choices: Loose[] = [];
     const ended: number[] = [];
     for (const [position, raw] of raws.entries()) {
       const index = isIndex(raw.index) ? raw.index : position;
-      const state = states.get(index) ?? newState(ids);
-      states.set(index, state);
-      const choice = decodeChoice(raw, index, state);
+      const state = this.#states.get(index) ?? newState();
+      this.#states.set(index, state);
+      const choice = this.#decodeChoice(raw, index, state);
       const native = nativeReason(raw.finish_reason);
-      const isLast = native !== null && noteEnd(native, choice, state);
+      const isLast = native !== null && this.#noteEnd(native, choice, state);
       if (isLast) ended.push(index);
       // What the event says beside its end has its place in the last chunk, where it says nothing else.
       if (!isLast || saysSomething(choice)) choices.push(choice);
     }
     if (choices.length > 0) parts.push({ kind: 'chunk', chunk: { ...head, choices } as unknown as ChatChunk });
-    if (ended.length > 0) addFields(headOfEnds, head);
+    if (ended.length > 0) {
+      this.#headOfEnds ??= {};
+      addFields(this.#headOfEnds, head);
+    }
     for (const index of ended) parts.push({ kind: 'finished', index });
   }
 
-  function decodeChoice(raw: Loose, index: number, state: ChoiceState): Loose {
-    if (raw.error !== undefined && raw.error !== null) broken ??= errorIn({ error: raw.error });
+  #decodeChoice(raw: Loose, index: number, state: ChoiceState): Loose {
+    if (raw.error !== undefined && raw.error !== null) this.#broken ??= errorIn({ error: raw.error });
     const { delta: given, message } = raw;
-    const delta = decodeDelta(isObject(given) ? given : isObject(message) && !state.hasDeltas ? message : {}, state);
-    if (!hasNotedThought && thoughtField !== undefined)
-      hasNotedThought = noteThought(delta, given, message, thoughtField);
+    const said = isObject(given) ? given : isObject(message) && !state.hasDeltas ? message : {};
+    const delta = this.#decodeDelta(said, state);
+    if (!this.#hasNotedThought && this.#thoughtField !== undefined)
+      this.#hasNotedThought = noteThought(delta, given, message, this.#thoughtField);
     state.hasDeltas ||= isObject(given);
     const choice: Loose = { ...without(notOfChoices, raw), index, delta, finish_reason: null };
     const probabilities = decodeLogprobs(raw.logprobs);
@@ -108,11 +148,26 @@ export function streamDecoder(quirks: ChatQuirks, { thoughtField }: Reading = {}
     return choice;
   }
 
+  #decodeDelta(raw: Loose, state: ChoiceState): Loose {
+    const delta = saidIn(raw);
+    // The first delta of a choice says who speaks. Clients fail where none does, and some join what is said again.
+    if (!state.hasBegun) delta.role = 'assistant';
+    state.hasBegun = true;
+    if (isObject(delta.function_call)) state.hasOlderCall = true;
+    if (Array.isArray(raw.tool_calls) && raw.tool_calls.length > 0) {
+      this.#ids ??= toolCallIds();
+      state.calls ??= streamedCalls(this.#ids);
+      const calls = state.calls.read(raw.tool_calls);
+      if (calls.length > 0) delta.tool_calls = calls;
+    }
+    return delta;
+  }
+
   /** @returns false: the provider has broken off the choice */
-  function noteEnd(native: string, choice: Loose, state: ChoiceState): boolean {
+  #noteEnd(native: string, choice: Loose, state: ChoiceState): boolean {
     const reason = reasonOf(native, state);
     if (reason === 'error') {
-      broken ??= brokenOff(native);
+      this.#broken ??= brokenOff(native);
       return false;
     }
     const known = state.end;
@@ -130,57 +185,26 @@ export function streamDecoder(quirks: ChatQuirks, { thoughtField }: Reading = {}
   }
 
   /** The last chunks, at a sentinel. */
-  function lastParts(): StreamPart[] {
-    if (quirks.finishesWithoutReason === true)
-      for (const [index, state] of states) if (!state.isFinished) state.end ??= { native: null, choice: { index } };
-    return end();
-  }
-
-  function end(): StreamPart[] {
-    const choices: ChunkChoice[] = [];
-    for (const state of states.values()) {
-      if (state.end === null || state.isFinished) continue;
-      if (state.calls.hasNameless()) {
-        const error = badResponse('The provider sent a tool call that names no function.');
-        return [...lastChunks(choices), { kind: 'error', error, isReported: true }];
-      }
-      const { native, choice } = state.end;
-      state.isFinished = true;
-      const reason = reasonOf(native ?? 'stop', state);
-      // Where a limit broke off a call, its arguments are not complete.
-      const calls = state.calls.complete(reason === 'tool_calls');
-      choices.push({
-        ...choice,
-        delta: calls.length > 0 ? { tool_calls: calls } : {},
-        finish_reason: reason,
-        native_finish_reason: native,
-      } as unknown as ChunkChoice);
-    }
-    return lastChunks(choices);
+  #lastParts(): StreamPart[] {
+    if (this.#quirks.finishesWithoutReason === true)
+      for (const [index, state] of this.#states)
+        if (!state.isFinished) state.end ??= { native: null, choice: { index } };
+    return this.end();
   }
 
   /** One chunk for all: the fields beside them may be as many as they are. */
-  function lastChunks(choices: readonly ChunkChoice[]): StreamPart[] {
+  #lastChunks(choices: readonly ChunkChoice[]): StreamPart[] {
     if (choices.length === 0) return [];
-    return [{ kind: 'chunk', chunk: { ...headOf({}), ...headOfEnds, choices } as unknown as ChatChunk }];
+    return [{ kind: 'chunk', chunk: { ...headOf({}), ...this.#headOfEnds, choices } as unknown as ChatChunk }];
   }
-
-  return { decode, end };
 }
 
-function newState(ids: ToolCallIds): ChoiceState {
-  return {
-    calls: streamedCalls(ids),
-    hasBegun: false,
-    hasDeltas: false,
-    hasOlderCall: false,
-    end: null,
-    isFinished: false,
-  };
+function newState(): ChoiceState {
+  return { calls: null, hasBegun: false, hasDeltas: false, hasOlderCall: false, end: null, isFinished: false };
 }
 
 function reasonOf(native: string, { calls, hasOlderCall }: ChoiceState) {
-  return finishReasonOf(native, calls.size > 0 || hasOlderCall, calls.isMidCall());
+  return finishReasonOf(native, (calls?.size ?? 0) > 0 || hasOlderCall, calls?.isMidCall() === true);
 }
 
 /** Returns the fields of a chunk beside its choices. */
@@ -200,19 +224,6 @@ function headOf(event: Loose): Loose {
 function saysSomething({ delta, logprobs }: Loose): boolean {
   for (const _ in delta as Loose) return true;
   return logprobs !== undefined;
-}
-
-function decodeDelta(raw: Loose, state: ChoiceState): Loose {
-  const delta = saidIn(raw);
-  // The first delta of a choice says who speaks. Clients fail where none does, and some join what is said again.
-  if (!state.hasBegun) delta.role = 'assistant';
-  state.hasBegun = true;
-  if (isObject(delta.function_call)) state.hasOlderCall = true;
-  if (Array.isArray(raw.tool_calls) && raw.tool_calls.length > 0) {
-    const calls = state.calls.read(raw.tool_calls);
-    if (calls.length > 0) delta.tool_calls = calls;
-  }
-  return delta;
 }
 
 /** @param delta  as it was decoded @returns false: it holds no thought */

@@ -60,22 +60,24 @@ export async function exchange<Made>(
   observer: ExchangeObserver<Made>,
 ): Promise<Made> {
   const controller = new StopSwitch();
-  const onCallAbort = () => controller.abort(work.signal.reason);
+  // What the closures name lives as long as an open stream: the signal, not the work, which holds the request.
+  const { signal: callSignal } = work;
+  const onCallAbort = () => controller.abort(callSignal.reason);
   const watchdog = new Watchdog(deps.clock, (phase, ms) => controller.abort(timedOut(phase, ms)));
   const keyRef = deps.keyRings === undefined ? null : keyRefOf(target.credential);
   const endLoad = keyRef === null ? undefined : deps.keyRings?.get(keyRef.provider)?.began(keyRef);
   const release = () => {
-    work.signal.removeEventListener('abort', onCallAbort);
+    callSignal.removeEventListener('abort', onCallAbort);
     watchdog.stop();
     endLoad?.();
   };
   let credential: Credential | null = null;
   let provider: Provider | null = null;
   try {
-    work.signal.addEventListener('abort', onCallAbort, { once: true });
+    callSignal.addEventListener('abort', onCallAbort, { once: true });
     const opened = openedKey(deps, target, controller, watchdog, work.isRenewed);
     credential = opened instanceof Promise ? await opened : opened;
-    work.signal.throwIfAborted();
+    callSignal.throwIfAborted();
     provider = deps.provider(target.endpoint.providerSlug) as Provider;
     const encoding = work.encode(provider, credential);
     const encoded = encoding instanceof Promise ? await encoding : encoding;
@@ -105,7 +107,7 @@ export async function exchange<Made>(
     const named = work.worded?.(error) ?? error;
     const cleaned = credential && provider ? withoutKeys(named, credential, provider.baseUrl) : named;
     if (credential !== null && mayRenew(cleaned, work, target)) {
-      if (await isRenewed(deps, target, credential, work.signal)) {
+      if (await isRenewed(deps, target, credential, callSignal)) {
         observer.failed(cleaned, true);
         throw cleaned;
       }

@@ -140,6 +140,8 @@ class Observer implements AttemptObserver {
 
   succeeded(attempted: Attempted): void {
     this.#note(null, 0);
+    // It holds the body, and the stream may be open for long.
+    this.#sent = null;
     // A complete response is reported when its generation is settled.
     if (attempted.kind === 'stream')
       observeFirstToken(this.#deps, this.#target, this.#input.time.now() - this.#startedAtMs);

@@ -7,7 +7,7 @@ import type { OpenStream } from '../attempt/attempt.ts';
 import { OpenSecrets } from '../secrets/open-secrets.ts';
 import { ChunkCollector, type ChunkOutput, type Forwarding, Passthrough } from '../stream/chunk-output.ts';
 import { drain } from '../stream/drain.ts';
-import { badStream, choiceWatch } from '../stream/events.ts';
+import { badStream, ChoiceWatch } from '../stream/events.ts';
 import { NativePassthrough } from '../stream/native-passthrough.ts';
 import { StreamProgress } from '../stream/progress.ts';
 import { type StreamMeter, StreamReader } from '../stream/reader.ts';
@@ -57,7 +57,7 @@ export class GenerationStream implements StreamedResponse {
     this.head = head;
     this.#input = input;
     this.#readAtMs = input.clock.monotonic();
-    this.#progress = new StreamProgress(choiceWatch(open.expectedChoices));
+    this.#progress = new StreamProgress(new ChoiceWatch(open.expectedChoices));
     this.#secrets = new OpenSecrets(open.redactor);
     this.#reader = new StreamReader(open.events, open.redactor, this.#secrets, this.#progress);
     if (mayForward) this.pullBytes = (encoder) => this.#pullBytes(encoder);

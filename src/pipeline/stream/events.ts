@@ -136,49 +136,53 @@ export function badStream(message: string): UpstreamError {
 }
 
 /** Follows the choices that are opened and closed: only a stream whose choices are all closed is complete. */
-export interface ChoiceWatch {
-  see(chunk: ChatChunk): void;
+export class ChoiceWatch {
+  /** The number of choices that the request asks for; some providers give fewer. */
+  readonly #expected: number;
+  readonly #open = new Set<number>();
+  /** null: none has ended, as in most open streams. */
+  #closed: Set<number> | null = null;
+  /** More has come behind the end of a choice: that was not the end, and unless another comes, something is missing. */
+  #isBehindEnd = false;
+
+  constructor(expected: number) {
+    this.#expected = expected;
+  }
+
+  see(chunk: ChatChunk): void {
+    for (const { index, delta, finish_reason } of chunk.choices) {
+      if (finish_reason !== null) this.closes(index);
+      else if (this.#closed?.has(index) !== true) this.#open.add(index);
+      // What some send after the end of a choice, such as usage with an empty delta, does not open it again.
+      else if (!this.#isBehindEnd && saysMore(delta)) this.#isBehindEnd = true;
+    }
+  }
+
   /** The choice has ended; its last chunk comes at the end of the stream. */
-  closes(index: number): void;
+  closes(index: number): void {
+    this.#open.delete(index);
+    this.#closed ??= new Set();
+    this.#closed.add(index);
+    this.#isBehindEnd = false;
+  }
+
   /** More of a choice has come, which `see` was not shown. */
-  goesOn(): void;
-  /** Everything that was begun is finished. */
-  isClosed(): boolean;
+  goesOn(): void {
+    this.#isBehindEnd = this.#closed !== null;
+  }
+
+  /** true: everything that was begun is finished. */
+  get isClosed(): boolean {
+    return this.#closed !== null && this.#open.size === 0;
+  }
+
   /**
    * true: everything that was asked for is finished as well. Nothing is missing, even if the provider does not say that
    * it is done.
    */
-  isWhole(): boolean;
-}
-
-/** @param expected  the number of choices that the request asks for; some providers give fewer */
-export function choiceWatch(expected: number): ChoiceWatch {
-  const open = new Set<number>();
-  const closed = new Set<number>();
-  /** More has come behind the end of a choice: that was not the end, and unless another comes, something is missing. */
-  let isBehindEnd = false;
-  const isClosed = () => closed.size > 0 && open.size === 0;
-  const closes = (index: number) => {
-    open.delete(index);
-    closed.add(index);
-    isBehindEnd = false;
-  };
-  return {
-    see(chunk) {
-      for (const { index, delta, finish_reason } of chunk.choices) {
-        if (finish_reason !== null) closes(index);
-        else if (!closed.has(index)) open.add(index);
-        // What some send after the end of a choice, such as usage with an empty delta, does not open it again.
-        else if (!isBehindEnd && saysMore(delta)) isBehindEnd = true;
-      }
-    },
-    closes,
-    goesOn: () => {
-      isBehindEnd = closed.size > 0;
-    },
-    isClosed,
-    isWhole: () => closed.size >= expected && isClosed() && !isBehindEnd,
-  };
+  get isWhole(): boolean {
+    return this.isClosed && (this.#closed?.size ?? 0) >= this.#expected && !this.#isBehindEnd;
+  }
 }
 
 /** Folds a complete stream of events into the response. @throws UpstreamError when it failed or was cut */
@@ -196,7 +200,7 @@ export function foldEvents(
   const { framer } = events;
   const secrets = new OpenSecrets(redactor);
   const folder = chunkFolder();
-  const watch = choiceWatch(expected);
+  const watch = new ChoiceWatch(expected);
   let usage: Usage | null = null;
   let isDone = false;
   const take = (parts: readonly StreamPart[]) => {
@@ -213,9 +217,9 @@ export function foldEvents(
   };
   framer.push(bytes);
   while (!isDone && (nextFrame(framer) || framer.last())) take(decodeFrame(events, null));
-  if (!isDone && watch.isWhole()) take(events.decoder.end?.() ?? []);
+  if (!isDone && watch.isWhole) take(events.decoder.end?.() ?? []);
   const result = folder.result();
-  if (!result || !(isDone ? watch.isClosed() : watch.isWhole()))
+  if (!result || !(isDone ? watch.isClosed : watch.isWhole))
     throw withUsage(badStream('The provider broke off its response.'), usage);
   return { kind: 'result', result, usage };
 }

@@ -31,7 +31,7 @@ export class StreamProgress {
 
   get phase(): StreamPhase {
     if (this.#end !== null) return 'ended';
-    return this.#choices.isWhole() ? 'trailing' : 'open';
+    return this.#choices.isWhole ? 'trailing' : 'open';
   }
 
   sawChunk(chunk: ChatChunk): void {
@@ -50,7 +50,7 @@ export class StreamProgress {
 
   /** The provider says that the stream is done. Some give fewer choices than were asked for. */
   sawSentinel(): void {
-    this.#endWith(this.#choices.isClosed() ? { kind: 'complete' } : brokenOff());
+    this.#endWith(this.#choices.isClosed ? { kind: 'complete' } : brokenOff());
   }
 
   /**

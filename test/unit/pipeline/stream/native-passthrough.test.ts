@@ -5,7 +5,7 @@ import { anthropicMessages } from '../../../../src/dialects/anthropic-messages/i
 import { messagesEncoder } from '../../../../src/formats/messages/encoder/index.ts';
 import { OpenSecrets } from '../../../../src/pipeline/secrets/open-secrets.ts';
 import type { Forwarding } from '../../../../src/pipeline/stream/chunk-output.ts';
-import { choiceWatch, type EventReader } from '../../../../src/pipeline/stream/events.ts';
+import { ChoiceWatch, type EventReader } from '../../../../src/pipeline/stream/events.ts';
 import { NativePassthrough } from '../../../../src/pipeline/stream/native-passthrough.ts';
 import { StreamProgress } from '../../../../src/pipeline/stream/progress.ts';
 import { StreamReader } from '../../../../src/pipeline/stream/reader.ts';
@@ -54,7 +54,7 @@ function read(pieces: readonly Uint8Array[], forwards: boolean): Read {
     },
     provider,
   };
-  const progress = new StreamProgress(choiceWatch(1));
+  const progress = new StreamProgress(new ChoiceWatch(1));
   const reader = new StreamReader(events, redactor, secrets, progress);
   const decode = new TextDecoder();
   let text = '';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
 import { CallAborted } from '../../../../src/call/abort.ts';
-import { choiceWatch } from '../../../../src/pipeline/stream/events.ts';
+import { ChoiceWatch } from '../../../../src/pipeline/stream/events.ts';
 import { StreamProgress } from '../../../../src/pipeline/stream/progress.ts';
 import type { ChatChunk } from '../../../../src/schema/chat/chunk.ts';
 
@@ -65,7 +65,7 @@ describe('a stream', () => {
     Object.entries(ends).map(([event, end]) => [phase, event, end] as const),
   );
   it.each(rows)('%s: %s makes it %s, whatever comes after', (phase, event, end) => {
-    const progress = new StreamProgress(choiceWatch(2));
+    const progress = new StreamProgress(new ChoiceWatch(2));
     phases[phase as keyof typeof phases](progress);
     expect(progress.phase).toBe(phase.startsWith('open') ? 'open' : 'trailing');
     expect(progress.end).toBeNull();
@@ -75,7 +75,7 @@ describe('a stream', () => {
     expect(progress.end?.kind).toBe(end);
   });
   it('is open again where another choice begins after all were finished', () => {
-    const progress = new StreamProgress(choiceWatch(1));
+    const progress = new StreamProgress(new ChoiceWatch(1));
     progress.sawChunk(chunk(0, 'stop'));
     progress.sawChunk(chunk(1, null));
     expect(progress.phase).toBe('open');
