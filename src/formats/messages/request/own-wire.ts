@@ -22,6 +22,8 @@ const mostIdChars = 64;
 export function ownWire(messages: readonly MessagesMessage[]): OwnWire {
   const left = new Set<string>();
   const taken = new Set<string>();
+  /** By the beginning of an id: the first number that may be free. Thousands of calls may have one id. */
+  const numbers = new Map<string, number>();
   /** The ids of the calls of the latest turn, by those that the client knows. */
   let ids = new Map<string, string>();
   let isChanged = false;
@@ -61,7 +63,10 @@ export function ownWire(messages: readonly MessagesMessage[]): OwnWire {
   function freeId(id: string): string {
     if (legalId.test(id) && !taken.has(id)) return id;
     const start = id.slice(0, mostIdChars).replace(/[^a-zA-Z0-9_-]/g, '_');
-    for (let number = 1; ; number++) if (!taken.has(`${start}_${number}`)) return `${start}_${number}`;
+    let number = numbers.get(start) ?? 1;
+    while (taken.has(`${start}_${number}`)) number++;
+    numbers.set(start, number);
+    return `${start}_${number}`;
   }
 
   return { messages: isChanged ? made : messages, left: [...left] };
