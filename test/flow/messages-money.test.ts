@@ -49,11 +49,48 @@ describe('a Messages request below a budget, to an upstream that speaks the wire
   });
   it('keeps the tools that the client runs, and no other', async () => {
     const own = { name: 'read', input_schema: { type: 'object' } };
-    const tools = [own, { type: 'bash_20250124', name: 'bash' }];
+    const ofClient = ['bash_20250124', 'browser_toolset_20260801', 'computer_toolset_20260801'];
+    const tools = [own, ...ofClient.map((type) => ({ type, name: type }))];
     const paid = ['web_search_20250305', 'tool_search_tool_regex_20251119', 'brand_new_20270101'];
     const { sent, dropped } = await limited({ tools: [...tools, ...paid.map((type) => ({ type, name: 'n' }))] });
     expect(sent?.tools).toEqual(tools);
     expect(dropped).toEqual(paid.map((type) => `tools[].${type}`).toSorted());
+  });
+  it('gets no tool of the provider by a message either, and nothing that names such a tool', async () => {
+    const own = { name: 'read', input_schema: { type: 'object' } };
+    const search = { type: 'web_search_20260318', name: 'web_search' };
+    const added = (tool: object) => ({ type: 'tool_addition', tool });
+    const defined = (definition: object) => added({ type: 'tool_definition', definition });
+    const named = (name: string) => ({ type: 'tool_reference', name });
+    const kept = [{ type: 'text', text: 'Mind the time' }, defined(own), added(named('read'))];
+    const servers = { type: 'mcp_toolset', mcp_server_name: 'a' };
+    const paid = [
+      ...[search, servers, { type: 'brand_new_20270101', name: 'new' }].map(defined),
+      ...[search, { type: 'mcp_toolset_reference', name: 'a' }, named('web_search'), named('fetch')].map(added),
+      { type: 'tool_removal', tool: named('web_search') },
+    ];
+    const summary = { type: 'compaction', content: 'So far', encrypted_content: 'c2VhbGVk' };
+    const changed = { ...summary, tool_changes: [defined(search), defined(own)] };
+    const { status, sent, dropped } = await limited({
+      tools: [{ type: 'web_fetch_20250910', name: 'fetch' }],
+      messages: [
+        { role: 'assistant', content: [changed] },
+        ...hello,
+        { role: 'system', content: [...paid, ...kept] },
+        { role: 'system', content: paid },
+      ],
+    });
+    expect(status).toBe(200);
+    expect(sent?.messages).toEqual([
+      { role: 'assistant', content: [{ ...summary, tool_changes: [defined(own)] }] },
+      ...hello,
+      { role: 'system', content: kept },
+    ]);
+    expect(dropped).toEqual([
+      'messages[].content[].tool_addition',
+      'messages[].content[].tool_removal',
+      'tools[].web_fetch_20250910',
+    ]);
   });
   it.each([
     ['keeps what makes a prompt shorter', [{ type: 'clear_thinking_20251015', keep: 'all' }], true],

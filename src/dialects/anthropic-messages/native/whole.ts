@@ -67,7 +67,7 @@ const bounded: ReadonlySet<string> = new Set([
   'diagnostics',
 ]);
 /** The types of tools that the client itself runs. Any other may cost more than the tokens of the request. */
-const ofClient = /^(?:custom|(?:bash|text_editor|memory|computer)_\d+)$/;
+const ofClient = /^(?:custom|(?:bash|text_editor|memory|computer|(?:browser|computer)_toolset)_\d+)$/;
 /** Fields that only the older version of the wire takes. */
 const ofOlderVersion = ['temperature', 'top_p', 'top_k'] as const;
 
@@ -119,6 +119,7 @@ export function wholePayload(input: DialectRequest<MessagesQuirks>, whole: Whole
   }
   // A caller may have named its models in another field alone.
   if (!isCloud) payload.model = upstreamModel;
+  if (isLimited) encodeToolChanges(payload, payload.tools, dropped);
   encodeTools(payload, { host, isLimited, dropped });
   adjust(payload, whole, input);
   if (host === 'bedrock') delete payload.stream;
@@ -201,7 +202,6 @@ function encodeTools(
   let tools = payload.tools as Loose[];
   // Bedrock runs no tools.
   if (isLimited || host === 'bedrock') {
-    const isPaid = ({ type }: Loose) => type !== undefined && type !== null && !ofClient.test(String(type));
     for (const tool of tools) if (isPaid(tool)) dropped.add(`tools[].${tool.type}`);
     tools = tools.filter((tool) => !isPaid(tool));
   }
@@ -221,6 +221,44 @@ function encodeTools(
     delete payload.tools;
     delete payload.tool_choice;
   } else payload.tools = tools;
+}
+
+function isPaid({ type }: Loose): boolean {
+  return type !== undefined && type !== null && !ofClient.test(String(type));
+}
+
+/**
+ * Takes tools out of the messages that bring them in, where money is limited: those that cost more than the tokens of the
+ * request, and what refers to tools that were left out.
+ * @see https://platform.claude.com/docs/en/api/beta/messages/create "BetaRequestToolAdditionBlock"
+ */
+function encodeToolChanges(payload: Loose, tools: unknown, dropped: Set<string>): void {
+  const given = Array.isArray(tools) ? (tools as Loose[]) : [];
+  const left = new Set(given.filter(isPaid).map(({ name }) => name));
+  const isKept = ({ type, tool }: Loose): boolean => {
+    if ((type !== 'tool_addition' && type !== 'tool_removal') || !isObject(tool)) return true;
+    if (tool.type === 'tool_reference') return !left.has(tool.name);
+    const defined = tool.type === 'tool_definition' && isObject(tool.definition) ? tool.definition : tool;
+    if (!isPaid(defined)) return true;
+    left.add(defined.name);
+    return false;
+  };
+  const keptOf = (blocks: readonly Loose[]): readonly Loose[] => {
+    const kept = blocks.filter((block) => isKept(block) || !dropped.add(`messages[].content[].${block.type}`));
+    return kept.length === blocks.length ? blocks : kept;
+  };
+  const fitted = (block: Loose): Loose => {
+    if (!Array.isArray(block.tool_changes)) return block;
+    const changes = keptOf(block.tool_changes.filter(isObject));
+    return changes.length === block.tool_changes.length ? block : { ...block, tool_changes: changes };
+  };
+  payload.messages = (payload.messages as Loose[]).flatMap((message) => {
+    if (!Array.isArray(message.content)) return [message];
+    const content = message.content as Loose[];
+    const own = keptOf(content).map(fitted);
+    if (own.length === content.length && own.every((block, at) => block === content[at])) return [message];
+    return own.length === 0 ? [] : [{ ...message, content: own }];
+  });
 }
 
 /** Returns the names of the tools that were called in a conversation. */
