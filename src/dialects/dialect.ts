@@ -28,6 +28,8 @@ export interface DialectRequest<Quirks extends object = object> {
    * cost more than the tokens of the request, and are listed as dropped.
    */
   isLimited?: boolean;
+  /** true: the credential is the caller's own, so the request may name what belongs to its account. Default: false. */
+  isByok?: boolean;
   /** true: the price of a search is known, so what is held pays for those of the provider's own search tool. Default: false. */
   paysForSearches?: boolean;
   /**

@@ -120,6 +120,30 @@ describe('a Messages request for an upstream of the same wire', () => {
     });
     expect(Object.keys(sent).filter((name) => /stainless|claude-code|dangerous|authorization/.test(name))).toEqual([]);
   });
+  it('chooses no part of the account of another: whoever brings the credential does', async () => {
+    const chosen = {
+      'anthropic-workspace-id': 'wrkspc_1',
+      'anthropic-organization-id': 'org_1',
+      'anthropic-user-profile-id': 'uprof_1',
+    };
+    const { post, call, upstream } = nativeGateway({
+      secrets: { current: 'a master secret of the tests, which is long enough' },
+      providers: { anthropic: { apiKey: 'sk-ant-operator-0123456789', byok: true } },
+      models: [{ slug: 'acme/own', endpoints: [{ provider: 'anthropic', model: 'claude-sonnet-4-5', pricing }] }],
+    });
+    upstream.always({ body: message() });
+    const text = JSON.stringify({ model: 'acme/own', max_tokens: 10, messages: [{ role: 'user', content: 'Hi' }] });
+    const headers = { ...chosen, 'anthropic-brand-new': 'yes' };
+    const { headers: said } = await post(text, headers);
+    expect(said.get('x-service-dropped')?.split(', ').toSorted()).toEqual(Object.keys(chosen).toSorted());
+    expect((await call('POST', '/byok', { provider: 'anthropic', key: 'sk-ant-own-0123456789' })).status).toBe(201);
+    expect((await post(text, headers)).headers.get('x-service-dropped')).toBeNull();
+    const [first, second] = upstream.sent.map((one) => Object.entries(one.headers));
+    const own = (all: [string, string][] | undefined) =>
+      Object.fromEntries((all ?? []).filter(([name]) => /-id$|new$|^x-api-key$/.test(name)));
+    expect(own(first)).toEqual({ 'anthropic-brand-new': 'yes', 'x-api-key': 'sk-ant-operator-0123456789' });
+    expect(own(second)).toEqual({ ...headers, 'x-api-key': 'sk-ant-own-0123456789' });
+  });
   it('names the older version where it has fields that the newer one refuses', async () => {
     const { post, upstream } = nativeGateway();
     upstream.answer({ body: message() });

@@ -111,6 +111,7 @@ class ChatWork implements Work<Attempted> {
       upstreamModel: target.endpoint.upstreamModel,
       quirks: withFacts(provider, factsOf(target.endpoint)),
       isLimited: target.mostTokens !== undefined,
+      isByok: target.isByok,
       paysForSearches: pricesSearches(target.endpoint),
       whyDropThoughts: () => whyDropThoughts(deps, call, target),
       ...(deps.thoughtFields === undefined ? {} : { thoughtField: deps.thoughtFields.of(target) }),

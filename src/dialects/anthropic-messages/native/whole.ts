@@ -68,6 +68,15 @@ const bounded: ReadonlySet<string> = new Set([
 ]);
 /** The types of tools that the client itself runs. Any other may cost more than the tokens of the request. */
 const ofClient = /^(?:custom|(?:bash|text_editor|memory|computer|(?:browser|computer)_toolset)_\d+)$/;
+/**
+ * Headers that choose the part of an account that serves, or whom it bills. Who asks with the operator's credential has no
+ * choice there.
+ */
+const ofAccount: ReadonlySet<string> = new Set([
+  'anthropic-workspace-id',
+  'anthropic-organization-id',
+  'anthropic-user-profile-id',
+]);
 /** Fields that only the older version of the wire takes. */
 const ofOlderVersion = ['temperature', 'top_p', 'top_k'] as const;
 
@@ -85,15 +94,17 @@ export interface WholePayload extends Pick<EncodedRequest, 'choices' | 'dropped'
  */
 export function encodeWhole(input: DialectRequest<MessagesQuirks>, whole: WholeRequest): EncodedRequest {
   const { request, upstreamModel, quirks } = input;
-  const { payload: own, betas, ...rest } = wholePayload(input, whole, quirks.host === 'vertex' ? 'vertex' : 'maker');
   const isVertex = quirks.host === 'vertex';
+  const { payload: own, betas, dropped, ...rest } = wholePayload(input, whole, isVertex ? 'vertex' : 'maker');
+  const { headers, left } = headersOfCaller(whole, input.isByok === true);
   const payload: Loose = isVertex ? { anthropic_version: vertexVersion, ...own } : own;
   return {
     path: pathOf(upstreamModel, request, quirks),
-    headers: headersOf(payload, whole, betas, isVertex),
+    headers: headersOf(payload, headers, betas, isVertex),
     payload,
     body: stringifyExact(payload),
     ...rest,
+    dropped: [...dropped, ...left],
   };
 }
 
@@ -305,13 +316,23 @@ function betasOf({ headers }: WholeRequest, quirks: MessagesQuirks): Set<string>
   return new Set([...asked, ...(quirks.betas ?? [])].filter((name) => name !== ''));
 }
 
+/** Returns the headers of the caller that go along, and the names of those that do not. */
+function headersOfCaller(
+  { headers }: WholeRequest,
+  isByok: boolean,
+): { headers: WholeRequest['headers']; left: readonly string[] } {
+  const left = isByok ? [] : Object.keys(headers).filter((name) => ofAccount.has(name));
+  if (left.length === 0) return { headers, left };
+  return { headers: Object.fromEntries(Object.entries(headers).filter(([name]) => !left.includes(name))), left };
+}
+
 function headersOf(
   payload: Loose,
-  whole: WholeRequest,
+  headers: WholeRequest['headers'],
   betas: ReadonlySet<string>,
   isVertex: boolean,
 ): Record<string, string> {
-  const { 'anthropic-version': asked = version, 'anthropic-beta': _, ...others } = whole.headers;
+  const { 'anthropic-version': asked = version, 'anthropic-beta': _, ...others } = headers;
   const isOlder = ofOlderVersion.some((name) => payload[name] !== undefined && payload[name] !== null);
   return {
     'content-type': 'application/json',

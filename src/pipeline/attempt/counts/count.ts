@@ -56,7 +56,14 @@ function encodedCount({ ask, isLimited }: CountInput, target: Target, provider: 
   checkReadable(native, provider, target);
   const { request } = fittedRequest(ask.request, target, provider);
   const quirks = withFacts(provider, factsOf(target.endpoint));
-  const encoded = encodeFitted(provider.dialect, { request, native, upstreamModel, quirks, isLimited });
+  const encoded = encodeFitted(provider.dialect, {
+    request,
+    native,
+    upstreamModel,
+    quirks,
+    isLimited,
+    isByok: target.isByok,
+  });
   const count = provider.dialect.count?.(encoded, upstreamModel, quirks) ?? null;
   if (count === null) return null;
   return { ...encoded, ...count, headers: headers === noHeaders ? count.headers : { ...headers, ...count.headers } };
