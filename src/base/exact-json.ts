@@ -98,7 +98,66 @@ export function hasOtherNumbers(text: string): boolean {
  * @param source  valid JSON
  */
 export function keepExact(value: unknown, source: string, keys: ReadonlySet<string>): void {
-  if (holdsObject(value, keys) && hasOtherNumbers(source)) new Keeper(source, keys).keep(value);
+  if (holdsObject(value, keys) && hasOtherNumbers(source))
+    new Keeper(source, keys, (holder, key, text) => {
+      const held = holder[key];
+      if (isObject(held) && hasOtherNumbers(text)) holder[key] = new RawJson(text, held);
+    }).keep(value);
+}
+
+/**
+ * Lets objects under some keys be written with the digits of their numbers: by `stringifyExact`, in any place, for as long
+ * as they are the same objects. To everybody else they are what JavaScript makes of them, and a changed copy is only that.
+ * An object is left alone whose text would tell a reader more than its value does, such as a member that comes twice.
+ * @param value   what `source` was parsed to, of bounded depth
+ * @param source  valid JSON
+ * @param isKept  tells by the object that holds it whether an object is meant
+ */
+export function keepDigits(
+  value: unknown,
+  source: string,
+  keys: ReadonlySet<string>,
+  isKept: (holder: Loose) => boolean = () => true,
+): void {
+  if (!holdsObject(value, keys) || !hasOtherNumbers(source)) return;
+  const keeper = new Keeper(source, keys, (holder, key, text) => {
+    const held = holder[key];
+    if (!isObject(held) || Object.hasOwn(held, 'toJSON') || !isKept(holder) || !hasOtherNumbers(text)) return;
+    const exact = exactText(text, held);
+    if (exact === null) return;
+    Object.defineProperty(held, 'toJSON', {
+      value() {
+        if (spliced === null) return held;
+        spliced.texts.push(exact);
+        return spliced.mark;
+      },
+    });
+  });
+  keeper.keep(value);
+}
+
+/**
+ * Writes a JSON text as JavaScript would write its value, but for the digits of its numbers.
+ * @returns null: it would write anything else in another way
+ */
+function exactText(text: string, value: Loose): string | null {
+  let exact = '';
+  let usual = '';
+  const add = (own: string, written: string = own) => {
+    exact += own;
+    usual += written;
+  };
+  for (let at = 0; at < text.length; ) {
+    const quote = text.indexOf('"', at);
+    const end = quote < 0 ? text.length : quote;
+    for (const [token] of text.slice(at, end).matchAll(/-?\d[\d.eE+-]*|[^\s\d-]+/g))
+      if (/\d/.test(token)) add(token, String(Number(token)));
+      else add(token);
+    if (quote < 0) break;
+    at = stringEnd(text, quote + 1) + 1;
+    add(JSON.stringify(JSON.parse(text.slice(quote, at))));
+  }
+  return usual === JSON.stringify(value) ? exact : null;
 }
 
 /** Tells whether an object is under one of the keys. Most values have none: to look at them takes less than to search the text. */
@@ -118,11 +177,14 @@ function holdsObject(value: unknown, keys: ReadonlySet<string>): boolean {
 class Keeper {
   readonly #source: string;
   readonly #keys: ReadonlySet<string>;
+  readonly #found: (holder: Loose, key: string, text: string) => void;
   #at = 0;
 
-  constructor(source: string, keys: ReadonlySet<string>) {
+  /** @param found  is called for each object under one of the keys, with its text */
+  constructor(source: string, keys: ReadonlySet<string>, found: (holder: Loose, key: string, text: string) => void) {
     this.#source = source;
     this.#keys = keys;
+    this.#found = found;
   }
 
   keep(value: unknown): void {
@@ -156,8 +218,7 @@ class Keeper {
     }
     const start = this.#at;
     this.#skip();
-    const text = this.#source.slice(start, this.#at);
-    if (isObject(value) && hasOtherNumbers(text)) holder[key] = new RawJson(text, value);
+    if (isObject(value)) this.#found(holder, key, this.#source.slice(start, this.#at));
   }
 
   #keepItems(items: readonly unknown[]): void {

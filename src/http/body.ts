@@ -27,12 +27,16 @@ export const longBody = 256 * 1024;
 
 /**
  * Parses a body that was read.
- * @param given  text, or bytes, or an object that the host parsed already
+ * @param given       text, or bytes, or an object that the host parsed already
+ * @param keepDigits  gets the value and its text, where there is one
  * @throws GatewayError invalid_request (400), payload_too_large (413)
  */
-export function parseBody(given: unknown, limits: BodyLimits): ParsedBody {
+export function parseBody(given: unknown, limits: BodyLimits, keepDigits?: Operation['keepDigits']): ParsedBody {
   if (!isText(given)) return shallow(given, limits);
-  return { value: parse(decoded(given, limits), limits), length: given.length };
+  const text = withoutMark(decoded(given, limits));
+  const value = parse(text, limits);
+  keepDigits?.(value, text);
+  return { value, length: given.length };
 }
 
 /**
@@ -73,12 +77,14 @@ export function isText(body: unknown): body is string | Uint8Array {
 
 const byteOrderMark = 0xfeff;
 
+/** Some clients begin with a byte order mark, which most decoders take away. */
+const withoutMark = (text: string) => (text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text);
+
 function parse(text: string, { depth, values }: BodyLimits): unknown {
   if (text === '')
     throw refusal('invalid_request', [{ path: '', message: 'The body is empty; a JSON object was expected' }]);
   try {
-    // Some clients begin with a byte order mark, which most decoders take away.
-    return parseJson(text.charCodeAt(0) === byteOrderMark ? text.slice(1) : text, depth, values);
+    return parseJson(text, depth, values);
   } catch (error) {
     throw shownJsonError(error, values);
   }

@@ -192,7 +192,7 @@ export function createEdge(deps: EdgeDeps): Edge {
           const given = await bodyOf(request, operation, context, watch);
           const parsed = isForm(request, operation)
             ? await parseForm(given, request.headers, operation.form ?? {}, deps.limits)
-            : parseBody(orEmpty(operation, given), deps.limits);
+            : parseBody(orEmpty(operation, given), deps.limits, operation.keepDigits);
           isLong = parsed.length > longBody;
           if (isLong) await nextTurn();
           body = checkBody(parsed.value, operation, request.headers);

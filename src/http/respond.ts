@@ -1,5 +1,6 @@
 import { streamSource } from '../base/bytes.ts';
 import type { GatewayError } from '../base/errors.ts';
+import { stringifyExact } from '../base/exact-json.ts';
 import type { Caller } from '../call/call.ts';
 import type { WireFormat } from '../call/native.ts';
 import type { OperationReply, ReplyStream } from '../call/reply.ts';
@@ -28,7 +29,7 @@ export function respond(reply: OperationReply, isHead: boolean, ResponseOf: Resp
   }
   if (reply.kind === 'file')
     return new ResponseOf(isHead ? null : reply.body, { status, headers: headersOf(reply.contentType, headers) });
-  return new ResponseOf(isHead ? null : JSON.stringify(reply.body), {
+  return new ResponseOf(isHead ? null : stringifyExact(reply.body as object), {
     status,
     headers: headersOf('application/json', headers),
   });

@@ -101,6 +101,8 @@ export interface Operation<Body = unknown, Query = unknown> {
    * request tell. Default: `chat`.
    */
   readonly wire?: WireFormat | 'asked';
+  /** Lets parts of a body be written with the digits of their numbers. Gets the body and the JSON that it was parsed of. */
+  readonly keepDigits?: (body: unknown, text: string) => void;
   /** true: a WebSocket at the path of the operation carries it. */
   readonly overSocket?: true;
   /** Runs the operation. */
@@ -168,6 +170,7 @@ const shape = lazily(() => ({
   api: field.text().optional(),
   recordsItself: field.flag().optional(),
   wire: z.enum(['chat', 'completions', 'responses', 'messages', 'gemini', 'asked']).optional(),
+  keepDigits: field.fn().optional(),
   overSocket: z.literal(true).optional(),
   run: field.fn(),
 }));

@@ -1,3 +1,4 @@
+import { keepDigits } from '../../base/exact-json.ts';
 import { lazily } from '../../base/lazily.ts';
 import type { Issue } from '../../base/refusal.ts';
 import { checkWithPlugins } from '../../schema/chat/plugin-check.ts';
@@ -17,7 +18,11 @@ export interface GeminiChecks {
   body: () => BodyCheck<GeminiRequest>;
   /** The faults that the schema does not find: 400. */
   issues: (body: GeminiRequest, headers: Headers) => readonly Issue[];
+  /** The arguments of calls, and their results, keep the digits of their numbers. */
+  keepDigits: (body: unknown, text: string) => void;
 }
+
+const argumentFields: ReadonlySet<string> = new Set(['args', 'response']);
 
 export function geminiChecks({ pipeline, bounds }: Pick<GeminiDeps, 'pipeline' | 'bounds'>): GeminiChecks {
   const check = lazily(() =>
@@ -26,5 +31,6 @@ export function geminiChecks({ pipeline, bounds }: Pick<GeminiDeps, 'pipeline' |
   return {
     body: () => check()(),
     issues: (body, headers) => withHeaderIssues(geminiIssues(body), headers),
+    keepDigits: (body, text) => keepDigits(body, text, argumentFields),
   };
 }

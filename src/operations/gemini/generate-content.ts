@@ -1,3 +1,4 @@
+import { stringifyExact } from '../../base/exact-json.ts';
 import { generationId } from '../../base/ids.ts';
 import type { OperationReply } from '../../call/reply.ts';
 import { oneLine } from '../../formats/gemini/one-line.ts';
@@ -42,7 +43,7 @@ export function asEvent(reply: OperationReply): OperationReply {
     kind: 'file',
     status,
     headers,
-    body: `data: ${oneLine(JSON.stringify(body))}\r\n\r\n`,
+    body: `data: ${oneLine(stringifyExact(body as object))}\r\n\r\n`,
     contentType: 'text/event-stream',
   };
 }

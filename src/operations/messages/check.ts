@@ -1,3 +1,4 @@
+import { keepDigits } from '../../base/exact-json.ts';
 import { lazily } from '../../base/lazily.ts';
 import type { Issue } from '../../base/refusal.ts';
 import { isObject, type Loose } from '../../base/values.ts';
@@ -18,7 +19,11 @@ export interface MessagesChecks {
   body: () => BodyCheck<MessagesRequest>;
   /** The faults that the schema does not find: 400. */
   issues: (body: MessagesRequest, headers: Headers) => readonly Issue[];
+  /** The arguments of calls keep the digits of their numbers. */
+  keepDigits: (body: unknown, text: string) => void;
 }
+
+const argumentFields: ReadonlySet<string> = new Set(['input']);
 
 export function messagesChecks({ pipeline, bounds }: Pick<MessagesDeps, 'pipeline' | 'bounds'>): MessagesChecks {
   const check = lazily(() =>
@@ -31,6 +36,7 @@ export function messagesChecks({ pipeline, bounds }: Pick<MessagesDeps, 'pipelin
   return {
     body: () => check()(),
     issues: (body, headers) => withHeaderIssues(messagesIssues(body), headers),
+    keepDigits: (body, text) => keepDigits(body, text, argumentFields, ({ type }) => type === 'tool_use'),
   };
 }
 

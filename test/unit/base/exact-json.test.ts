@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { hasOtherNumbers, keepExact, parseExact, RawJson, stringifyExact } from '../../../src/base/exact-json.ts';
+import {
+  hasOtherNumbers,
+  keepDigits,
+  keepExact,
+  parseExact,
+  RawJson,
+  stringifyExact,
+} from '../../../src/base/exact-json.ts';
 
 describe('a JSON object of which JavaScript would write other numbers', () => {
   it.each(['{"a":12345678901234567890}', '{"a":1.0}', '{"a":[1e3]}', '{"a":-0}', '{"a":0.10}', '{"a":1E400}'])(
@@ -78,6 +85,53 @@ describe('a body whose fields keep the digits of numbers', () => {
         const body = JSON.parse(source);
         keepExact(body, source, keys);
         expect(JSON.parse(stringifyExact(body))).toEqual(JSON.parse(source));
+      }),
+    );
+  });
+});
+
+describe('a body that keeps the digits of numbers for whoever writes them', () => {
+  const keys = new Set(['input']);
+  const kept = (source: string, isKept?: Parameters<typeof keepDigits>[3]) => {
+    const body = JSON.parse(source);
+    keepDigits(body, source, keys, isKept);
+    return body;
+  };
+  it('is what JavaScript makes of it to everybody else', () => {
+    const body = kept('{"a":[{"type":"x", "input": {"id" : 12345678901234567890, "s":"1.0 \\u00e9" , "e":{}}}]}');
+    const [block] = body.a;
+    expect(Object.keys(block.input)).toEqual(['id', 's', 'e']);
+    expect(JSON.stringify(body)).toBe('{"a":[{"type":"x","input":{"id":12345678901234567000,"s":"1.0 é","e":{}}}]}');
+    const exact = '{"id":12345678901234567890,"s":"1.0 é","e":{}}';
+    expect(stringifyExact(body)).toBe(`{"a":[{"type":"x","input":${exact}}]}`);
+    expect(stringifyExact(block.input)).toBe(exact);
+    expect(stringifyExact({ ...block, type: 'y' })).toBe(`{"type":"y","input":${exact}}`);
+    expect(stringifyExact({ input: { ...block.input, s: '' } })).toBe(
+      '{"input":{"id":12345678901234567000,"s":"","e":{}}}',
+    );
+    expect(structuredClone(body)).toEqual(JSON.parse(JSON.stringify(body)));
+  });
+  it.each([
+    ['a member that comes twice', '{"input":{"a":"bob@example.com","a":1.0}}'],
+    ['another object of the same name', '{"input":{"a":"bob@example.com","n":1.0},"input":{"a":"x"}}'],
+    ['a number that is none here', '{"input":{"n":1e999,"m":1.0}}'],
+    ['members that JavaScript puts into another order', '{"input":{"2":1.0,"1":1.0}}'],
+    ['a function of its own', '{"input":{"toJSON":1.0}}'],
+    ['a prototype', '{"input":{"__proto__":{"a":1},"n":1.0,"__proto__":{"a":2}}}'],
+  ])('tells nothing that its value does not: %s', (_, source) => {
+    expect(stringifyExact(kept(source))).toBe(JSON.stringify(JSON.parse(source)));
+  });
+  it('has the objects that are meant alone', () => {
+    const source = '{"type":"x","input":{"n":1.0},"more":{"type":"y","input":{"n":2.0}}}';
+    expect(stringifyExact(kept(source, ({ type }) => type === 'y'))).toBe(
+      '{"type":"x","input":{"n":1},"more":{"type":"y","input":{"n":2.0}}}',
+    );
+  });
+  it('never says anything else than its value', () => {
+    fc.assert(
+      fc.property(fc.json({ depthSize: 'medium' }), (json) => {
+        const body = kept(`{"input":{"of":${json},"n":1.0}}`);
+        expect(JSON.parse(stringifyExact(body))).toEqual(JSON.parse(JSON.stringify(body)));
       }),
     );
   });

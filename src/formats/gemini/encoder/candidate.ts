@@ -1,6 +1,7 @@
 import { readDataUrl } from '../../../base/data-url.ts';
-import { JsonError, parseJson } from '../../../base/json.ts';
-import { addAll, isObject, type Loose } from '../../../base/values.ts';
+import { parseExact } from '../../../base/exact-json.ts';
+import { JsonError } from '../../../base/json.ts';
+import { addAll, type Loose } from '../../../base/values.ts';
 import type { FinishReason, Logprobs, ReasoningDetail } from '../../../schema/chat/chat.ts';
 import type { ChunkDelta, ChunkToolCall } from '../../../schema/chat/chunk.ts';
 import { deltaFolder } from '../../../schema/chat/message-of-deltas.ts';
@@ -150,11 +151,10 @@ function signed(signature: string | null): Loose {
 }
 
 /** @returns null: the text is no object, so the call is not complete */
-function argumentsOf(text: string): Loose | null {
+function argumentsOf(text: string): object | null {
   if (text.trim() === '') return {};
   try {
-    const value = parseJson(text, maxDepth);
-    return isObject(value) ? value : null;
+    return parseExact(text, maxDepth);
   } catch (error) {
     if (error instanceof JsonError) return null;
     throw error;

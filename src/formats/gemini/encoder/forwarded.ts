@@ -1,5 +1,9 @@
+import { keepExact, stringifyExact } from '../../../base/exact-json.ts';
 import { isObject, type Loose } from '../../../base/values.ts';
 import type { ResponseHead } from '../../../call/response-encoder.ts';
+
+/** The field of a call with its arguments, whose numbers keep their digits. */
+const argumentFields: ReadonlySet<string> = new Set(['args']);
 
 /** The facts of a response that stand in each of its events. */
 type Head = Pick<ResponseHead, 'id' | 'model'>;
@@ -36,15 +40,16 @@ export class ForwardedEvents {
   end(more: Loose): string[] {
     const last = this.#held.at(-1);
     if (last === undefined || Object.keys(more).length === 0) return this.#held;
-    return [...this.#held.slice(0, -1), JSON.stringify({ ...(JSON.parse(last) as Loose), ...more })];
+    // Each event is an object with fields.
+    return [...this.#held.slice(0, -1), `${last.trimEnd().slice(0, -1)},${JSON.stringify(more).slice(1)}`];
   }
 
   #written(event: Loose, data: string, head: Head): string {
     const areThere = typeof event.modelVersion === 'string' && typeof event.responseId === 'string';
-    return (
-      (areThere ? replaced(data, head) : null) ??
-      JSON.stringify({ ...event, modelVersion: head.model, responseId: head.id })
-    );
+    const own = areThere ? replaced(data, head) : null;
+    if (own !== null) return own;
+    keepExact(event, data, argumentFields);
+    return stringifyExact({ ...event, modelVersion: head.model, responseId: head.id });
   }
 
   #mustWait({ candidates }: Loose): boolean {

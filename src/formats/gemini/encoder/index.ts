@@ -1,4 +1,5 @@
 import { GatewayError } from '../../../base/errors.ts';
+import { stringifyExact } from '../../../base/exact-json.ts';
 import { isObject, type Loose } from '../../../base/values.ts';
 import { nativeBodyOf, nativeEventsOf } from '../../../call/native-events.ts';
 import type { ReportedEnd, ResponseEncoder, ResponseHead } from '../../../call/response-encoder.ts';
@@ -159,7 +160,7 @@ class GeminiStream {
 
   /** Writes an event with the head of its response. */
   write({ id, model }: Pick<ResponseHead, 'id' | 'model'>, fields: Loose): string {
-    return this.#event(JSON.stringify({ ...fields, modelVersion: model, responseId: id }));
+    return this.#event(stringifyExact({ ...fields, modelVersion: model, responseId: id }));
   }
 
   #event(json: string): string {

@@ -1,3 +1,4 @@
+import { stringifyExact } from '../../../base/exact-json.ts';
 import { isObject, type Loose } from '../../../base/values.ts';
 import type { NativeObject } from '../../../call/native.ts';
 import type { AssistantMessage, ChatMessage, ReasoningDetail, ToolCall } from '../../../schema/chat/chat.ts';
@@ -144,7 +145,11 @@ function modelTurn(parts: readonly Loose[], calls: Calls, leftover: Leftover): C
     } else if (call !== null) {
       const id = textOf(call, 'id') || newId(calls);
       const name = textOf(call, 'name') ?? '';
-      made.push({ id, type: 'function', function: { name, arguments: JSON.stringify(fieldOf(call, 'args') ?? {}) } });
+      made.push({
+        id,
+        type: 'function',
+        function: { name, arguments: stringifyExact((fieldOf(call, 'args') ?? {}) as object) },
+      });
       sign(id);
     } else if (inline !== null && textOf(inline, 'mimeType')?.startsWith('image/')) {
       const converted = contentPart(part, leftover);
@@ -222,5 +227,5 @@ function resultText(response: unknown): string {
   const only = keys.length === 1 ? response[keys[0] as string] : undefined;
   return typeof only === 'string' && /^(?:output|result|content)$/.test(keys[0] as string)
     ? only
-    : JSON.stringify(response);
+    : stringifyExact(response);
 }

@@ -1,3 +1,4 @@
+import { parseExact } from '../../../base/exact-json.ts';
 import { type JsonExtent, jsonExtent } from '../../../base/json-extent.ts';
 import { isObject, type Loose } from '../../../base/values.ts';
 import { outputItemOf } from '../../../call/output-item.ts';
@@ -258,11 +259,13 @@ export function blockList(): BlockSink & { readonly blocks: readonly Loose[] } {
   };
 }
 
+/** An input that nests deeper is shown as a text. */
+const deepestInput = 200;
+
 /** The input of a call is an object; a model's text that is none cannot be shown as one. */
 function inputOf(text: string): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return isObject(value) ? value : { value };
+    return parseExact(text, deepestInput) ?? { value: JSON.parse(text) as unknown };
   } catch {
     return { invalid_json: text };
   }

@@ -1,3 +1,4 @@
+import { stringifyExact } from '../../../base/exact-json.ts';
 import { isObject, type Loose } from '../../../base/values.ts';
 import type { NativeObject } from '../../../call/native.ts';
 import type { ChatMessage, ReasoningDetail } from '../../../schema/chat/chat.ts';
@@ -109,7 +110,7 @@ function convertAssistant(content: MessagesMessage['content'], leftover: Leftove
       calls.push({
         id: block.id as string,
         type: 'function',
-        function: { name: block.name as string, arguments: JSON.stringify(block.input) },
+        function: { name: block.name as string, arguments: stringifyExact(block.input as Loose) },
       });
     else if (block.type === 'compaction') parts.push(...partsOf(textOf(block.content), leftover));
     else parts.push(...partsOf([block], leftover));
