@@ -91,14 +91,23 @@ function checked(events: readonly Json[]): { blocks: Json[]; open: Set<number> }
   return { blocks, open };
 }
 
+/** The arguments of a call, joined. */
+function argumentsOf(deltas: readonly ChunkDelta[], index: number): string {
+  const own = deltas.flatMap(({ tool_calls: made = [] }) => made.filter((one) => one.index === index));
+  return own.map((one) => one.function?.arguments ?? '').join('');
+}
+
 const encoderOf = () => messagesEncoder({ brand: 'service', showsThoughts: true, estimate: () => 12 });
 
 describe('the encoder of the Messages wire', () => {
   it('closes every block that it opens, one after another, and loses nothing, whatever comes', () => {
     fc.assert(
-      fc.property(said, (deltas) => {
+      fc.property(said, fc.boolean(), (deltas, isCut) => {
+        const isBroken = [0, 1, 2].some((index) => ![args.join(''), ''].includes(argumentsOf(deltas, index)));
+        const ends = isCut || isBroken ? [chunkOf({}, 'length')] : [];
         const encoder = encoderOf();
-        const text = deltas.map((delta) => encoder.chunk(chunkOf(delta))).join('') + encoder.finish(head, { usage });
+        const chunks = [...deltas.map((delta) => chunkOf(delta)), ...ends];
+        const text = chunks.map((chunk) => encoder.chunk(chunk)).join('') + encoder.finish(head, { usage });
         const events = eventsOf(text);
         const { blocks, open } = checked(events);
         expect(open.size).toBe(0);
@@ -112,17 +121,55 @@ describe('the encoder of the Messages wire', () => {
         expect(textOf('thinking')).toBe(deltas.map(({ reasoning }) => reasoning ?? '').join(''));
         for (const { type, signature } of blocks) if (type === 'thinking') expect(signature).not.toBe('');
         for (const index of [0, 1, 2]) {
-          const own = deltas.flatMap(({ tool_calls: made = [] }) => made.filter((one) => one.index === index));
           const block = blocks.find(({ id }) => id === `id${index}`);
-          expect(block?.said ?? '').toBe(own.map((one) => one.function?.arguments ?? '').join(''));
+          expect(block?.said ?? '').toBe(argumentsOf(deltas, index));
         }
-        expect(events.at(-2).delta.stop_reason).toBe(
-          blocks.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn',
-        );
+        const reason = blocks.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn';
+        expect(events.at(-2).delta.stop_reason).toBe(ends.length > 0 ? 'max_tokens' : reason);
         expect(events.at(-2).usage).toMatchObject({ input_tokens: 20, cache_read_input_tokens: 10, output_tokens: 5 });
       }),
       { numRuns: runs(200, 2_000) },
     );
+  });
+  it('closes no call whose arguments begin as an object and are none, and then fails', () => {
+    fc.assert(
+      fc.property(said, (deltas) => {
+        const broken = [0, 1, 2].filter((index) => ![args.join(''), ''].includes(argumentsOf(deltas, index)));
+        fc.pre(broken.length > 0);
+        const encoder = encoderOf();
+        const text = deltas.map((delta) => encoder.chunk(chunkOf(delta))).join('') + encoder.finish(head, { usage });
+        const events = eventsOf(text);
+        const { blocks, open } = checked(events);
+        expect(events.at(-1)).toMatchObject({ type: 'error', error: { type: 'api_error' } });
+        expect(events.some(({ type }) => type === 'message_delta' || type === 'message_stop')).toBe(false);
+        const closed = blocks.filter((_, at) => !open.has(at)).map(({ id }) => id);
+        for (const index of broken) expect(closed).not.toContain(`id${index}`);
+      }),
+      { numRuns: runs(200, 2_000) },
+    );
+  });
+  it.each([
+    ['null', '{}'],
+    [' [1,2]', '{"value":[1,2]}'],
+    ['"a"', '{"value":"a"}'],
+    ['look it up', '{"invalid_json":"look it up"}'],
+  ])('makes an object of arguments that are none: %s', (text, expected) => {
+    for (const cut of [0, 1, 2]) {
+      const encoder = encoderOf();
+      const call = (part: string, more: object = {}) =>
+        encoder.chunk(chunkOf({ tool_calls: [{ index: 0, ...more, function: { name: 'f', arguments: part } }] }));
+      const begun = call(text.slice(0, cut), { id: 'id0', type: 'function' }) + call(text.slice(cut));
+      const end = encoder.chunk(chunkOf({ content: 'A' }, 'stop')) + encoder.finish(head, { usage });
+      const { blocks, open } = checked(eventsOf(begun + end));
+      expect([blocks.map(({ said: one }) => one), open.size]).toEqual([[expected, 'A'], 0]);
+    }
+  });
+  it.each(['{"a":1', '{a:1}', '{"a":1}}', '{"a":1}{"a":1}'])('takes no text for a call: %s', (text) => {
+    const encoder = encoderOf();
+    const call = { index: 0, id: 'id0', type: 'function' as const, function: { name: 'f', arguments: text } };
+    const said = encoder.chunk(chunkOf({ tool_calls: [call] })) + encoder.chunk(chunkOf({ content: 'A' }));
+    const events = eventsOf(said + encoder.finish(head, { usage }));
+    expect([checked(events).open.size, events.at(-1).type]).toEqual([1, 'error']);
   });
   it('never looks complete after a failure', () => {
     fc.assert(

@@ -28,6 +28,12 @@ interface Block {
   waiting: string;
   /** The end of the arguments of a call. */
   extent: JsonExtent;
+  /** All arguments of a call so far. */
+  args: string;
+  /** The first sign of these that is no white space. */
+  sign: string;
+  /** Whether these are an object; null: nobody has looked. */
+  isObject: boolean | null;
   details: ReasoningDetail[];
   citations: Loose[];
   index: number | null;
@@ -74,6 +80,15 @@ export class BlockBuilder {
     for (const call of calls ?? []) this.#addCall(call);
   }
 
+  /**
+   * Returns the name of a call whose arguments begin as an object and are none; null: there is none. Closed, it would be a
+   * call without arguments to clients of this wire, which run it.
+   */
+  brokenCall(): string | null {
+    const broken = this.#blocks.find((block) => block.kind === 'call' && block.sign === '{' && !hasObject(block));
+    return broken?.name ?? null;
+  }
+
   /** Closes all blocks: the response is complete. */
   finish(): void {
     const last = this.#blocks.at(-1);
@@ -92,7 +107,16 @@ export class BlockBuilder {
     call: Pick<Block, 'call' | 'id' | 'name'> = { call: -1, id: '', name: '' },
     own: Loose = {},
   ): Block {
-    const rest = { waiting: '', extent: jsonExtent(), details: [], citations: [], index: null };
+    const rest = {
+      waiting: '',
+      extent: jsonExtent(),
+      args: '',
+      sign: '',
+      isObject: null,
+      details: [],
+      citations: [],
+      index: null,
+    };
     const block: Block = { kind, ...call, own, ...rest };
     this.#blocks.push(block);
     this.#advance();
@@ -152,6 +176,10 @@ export class BlockBuilder {
     const more = said?.arguments ?? '';
     if (more === '') return;
     block.extent.add(more);
+    block.args += more;
+    if (block.sign === '') block.sign = more.trimStart().slice(0, 1);
+    // What follows a text that is complete and no object makes none of it.
+    if (block.isObject === true) block.isObject = null;
     block.waiting += more;
     this.#flush(block);
     if (this.#blocks.length > 1) this.#advance();
@@ -162,7 +190,8 @@ export class BlockBuilder {
     if (block !== this.#blocks[0]) return;
     this.#open(block);
     const index = block.index as number;
-    if (block.waiting !== '') {
+    // Arguments that are no object wait for their end: clients take nothing but an object.
+    if (block.waiting !== '' && (block.kind !== 'call' || block.sign === '{')) {
       this.#sink.delta(index, deltaOf(block.kind, block.waiting));
       block.waiting = '';
     }
@@ -185,6 +214,10 @@ export class BlockBuilder {
 
   #closeFirst(): void {
     const block = this.#blocks[0] as Block;
+    if (block.kind === 'call' && block.sign !== '' && block.sign !== '{') {
+      block.waiting = JSON.stringify(inputOf(block.args));
+      block.sign = '{';
+    }
     const hidden = block.kind === 'thought' && block.index === null ? hiddenData(block) : null;
     if (hidden === null) this.#flush(block);
     this.#blocks.shift();
@@ -217,8 +250,23 @@ function deltaOf(kind: Block['kind'], text: string): Loose {
 }
 
 /** true: nothing more of the block will come. The arguments of a call are complete where their brackets are closed. */
-function isComplete({ kind, extent }: Block): boolean {
-  return kind !== 'call' || extent.isWhole();
+function isComplete(block: Block): boolean {
+  return block.kind !== 'call' || (block.extent.isWhole() && hasObject(block));
+}
+
+/** true: the arguments of a call are an object. */
+function hasObject(block: Block): boolean {
+  if (!block.extent.isWhole()) return false;
+  block.isObject ??= isObject(objectOf(block.args));
+  return block.isObject;
+}
+
+function objectOf(text: string): unknown {
+  try {
+    return parseExact(text, deepestInput);
+  } catch {
+    return null;
+  }
 }
 
 /** The data of a thought that is hidden by an upstream of this wire; null: it is another thought. */
@@ -265,7 +313,10 @@ const deepestInput = 200;
 /** The input of a call is an object; a model's text that is none cannot be shown as one. */
 function inputOf(text: string): unknown {
   try {
-    return parseExact(text, deepestInput) ?? { value: JSON.parse(text) as unknown };
+    const value = parseExact(text, deepestInput) ?? (JSON.parse(text) as unknown);
+    if (isObject(value)) return value;
+    // Some models say so that there are no arguments.
+    return value === null ? {} : { value };
   } catch {
     return { invalid_json: text };
   }

@@ -1,3 +1,4 @@
+import { cleanText } from '../../../base/text/clean-text.ts';
 import { isObject, type Loose } from '../../../base/values.ts';
 import { nativeBodyOf, nativeEventsOf, outdatedEventsOf } from '../../../call/native-events.ts';
 import { outputDeltasOf } from '../../../call/output-item.ts';
@@ -19,6 +20,8 @@ export interface MessagesEncoderOptions {
   /** Estimates the tokens of the prompt, for the first event. */
   estimate: () => number;
 }
+
+const noObject = 'Provider returned error: the model gave arguments that are no JSON object, for a call of';
 
 /** The fields of a delta that are text. A signature is none. */
 const textFields = ['text', 'thinking', 'partial_json'];
@@ -156,6 +159,8 @@ class MessagesStream {
         head,
         this.#error ?? { code: 502, message: 'Provider returned error: the response was broken off' },
       );
+    const broken = this.#reason === 'length' || this.#reason === 'content_filter' ? null : builder.brokenCall();
+    if (broken !== null) return this.fail(head, { code: 502, message: `${noObject} ${cleanText(broken, 64)}` });
     builder.finish();
     this.#emit('message_delta', {
       delta: { ...endOf(this.#reason, builder.hasCalls, this.#refusal || null), container: null },
