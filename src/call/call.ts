@@ -108,6 +108,11 @@ export interface Call {
   encoder: ResponseEncoder;
   /** Learns the request before a model is asked; absent: nobody wants to know. @throws GatewayError that refuses it */
   readonly asked?: ((asked: AskedOf) => void) | undefined;
+  /**
+   * Called once the money of a generation is held, before a provider is asked: the call may have to wait for others of its
+   * request. Absent: it need not. @throws GatewayError, or an abort: nothing is asked, and the money is given back
+   */
+  readonly held?: (() => Promise<void>) | undefined;
   /** The number of the client's WebSocket; null, or absent: it came by HTTP. */
   readonly connection?: number | null;
   /** The header `traceparent`, where it is one of W3C Trace Context; null, or absent: it is not. */

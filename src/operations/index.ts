@@ -24,6 +24,7 @@ import { putBudget } from './budgets/put.ts';
 import { type CreateChatCompletionDeps, createChatCompletion } from './chat/create.ts';
 import { explainChatCompletion } from './chat/explain.ts';
 import type { Presentation } from './compat.ts';
+import type { CompletionsDeps } from './completions/call-of.ts';
 import { createCompletion } from './completions/create.ts';
 import { explainCompletion } from './completions/explain.ts';
 import { createConversation } from './conversations/create.ts';
@@ -104,7 +105,7 @@ export interface OperationDeps extends CreateChatCompletionDeps, CredentialDeps,
   budgets: BudgetsOf;
   apiKeys: ApiKeyStore;
   guardrails: (workspaceId: WorkspaceId) => Guardrails;
-  bounds: ResponsesDeps['bounds'] & GuardrailDeps['bounds'] & TaskDeps['bounds'];
+  bounds: ResponsesDeps['bounds'] & GuardrailDeps['bounds'] & TaskDeps['bounds'] & CompletionsDeps['bounds'];
   responses: ResponsesDeps['responses'];
   conversations: ResponsesDeps['conversations'];
   notKept: ResponsesDeps['notKept'];

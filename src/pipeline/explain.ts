@@ -199,6 +199,23 @@ function untold({ id, hooks, isGuardrail }: ActiveHook): PipelineStage {
   };
 }
 
+/**
+ * Explains several calls that one request makes.
+ * @param purpose  of each of them
+ * @returns the last one, with the money of all; it is refused where any of them is
+ */
+export async function explainEach(
+  deps: PipelineDeps,
+  calls: readonly Call[],
+  purpose: (at: number) => string,
+): Promise<Explained> {
+  const generations: ExplainedGeneration[] = [];
+  for (const [at, call] of calls.entries())
+    generations.push({ purpose: purpose(at), explained: await explain(deps, call) });
+  const refusal = generations.find(({ explained }) => explained.refusal !== null)?.explained.refusal ?? null;
+  return { ...(together(generations) as Explained), refusal };
+}
+
 async function explainSeveral(
   deps: PipelineDeps,
   call: Call,

@@ -48,6 +48,7 @@ export async function generate(run: CallRun, ask: Ask): Promise<Generation> {
     const admitting = hold.admit(chatBounds(deps, ask), generation.plan as Plan, gathered.budgets);
     const { plan, share } = admitting instanceof Promise ? await admitting : admitting;
     generation.held(plan, share);
+    if (call.held !== undefined) await call.held();
     if (call.isLong) await nextTurn();
     const executed = await execute(deps, {
       ask,

@@ -134,8 +134,7 @@ describe('POST /completions', () => {
     expect((await sentFor({ suffix: '' })).messages).toHaveLength(2);
   });
   it.each([
-    ['several prompts', { prompt: ['a', 'b'] }, /prompt: expected one text: each prompt is a request/],
-    ['no prompt in a list', { prompt: [] }, /prompt: expected one text/],
+    ['no prompt in a list', { prompt: [] }, /prompt: expected at least 1 text/],
     ['ids of tokens', { prompt: [1, 2] }, /prompt\[0\]: expected a text: ids of tokens .* are not read/],
     ['lists of ids', { prompt: [[1, 2]] }, /prompt\[0\]: expected a text: ids of tokens/],
     ['no prompt', { prompt: null }, /prompt: expected/],

@@ -7,11 +7,31 @@ import type { ChatChunk } from '../../schema/chat/chunk.ts';
 import type { ErrorBody } from '../../schema/chat/envelope.ts';
 import { textLogprobs } from './logprobs.ts';
 
+/** The place of a response among those of one request, as its encoder asks for it. */
+export interface JoinedPart {
+  /** `gen-…`, as the client sees it in each of them. */
+  readonly id: string;
+  /** The number of its prompt. */
+  readonly prompt: number;
+  /** The number of its texts. */
+  readonly texts: number;
+  /** The place of its first text among those of all prompts. */
+  readonly firstIndex: number;
+  /** Notes that there is something of it. */
+  begins(): void;
+  /** Takes its end. @returns the fields of the end of all; null: others have not ended */
+  ended(head: ResponseHead, end: ReportedEnd): Loose | null;
+  /** Notes that it has failed. */
+  failed(): void;
+}
+
 export interface CompletionsEncoderOptions {
   /** The brand, which names the metadata field and the keep-alive comment. */
   brand: string;
   /** The text that stands before each completion; '': none. Asked when the first one begins. */
   echo: () => string;
+  /** The place of the response among those of one request; absent: it is the only one. */
+  joined?: JoinedPart | undefined;
 }
 
 /** The parts of a message, or of a delta, that decide about its text. */
@@ -46,25 +66,30 @@ export function completionsEncoder(options: CompletionsEncoderOptions): Response
 }
 
 function resultOf(
-  { brand, echo }: CompletionsEncoderOptions,
+  { brand, echo, joined }: CompletionsEncoderOptions,
   head: ResponseHead,
   result: ChatResult,
   end: ReportedEnd,
 ): Loose {
-  const choices = result.choices.map(
-    ({ index, message, logprobs, finish_reason: reason, native_finish_reason: word }) => {
-      const text = new ChoiceText(index, echo());
-      const said = text.add(message, logprobs);
-      text.end(reason, word);
-      const begun = text.opening() + said.text;
-      return { ...text.last(), text: begun, logprobs: said.logprobs };
-    },
-  );
-  return { ...headOf(head), ...tierOf(result), choices, ...endFields(brand, end) };
+  const own = result.choices.filter(({ index }) => isOwn(index, joined));
+  const choices = own.map(({ index, message, logprobs, finish_reason: reason, native_finish_reason: word }) => {
+    const text = new ChoiceText(index + (joined?.firstIndex ?? 0), echo());
+    const said = text.add(message, logprobs);
+    text.end(reason, word);
+    const begun = text.opening() + said.text;
+    return { ...text.last(), text: begun, logprobs: said.logprobs };
+  });
+  const fields = joined === undefined ? endFields(brand, end) : joined.ended(head, end);
+  return { ...headOf(head, joined), ...tierOf(result), choices, ...fields };
 }
 
-function headOf({ id, created, model, provider }: ResponseHead): Loose {
-  return { id, object: 'text_completion', created, model, provider };
+/** false: a provider made more texts than were asked for, and their places are those of another prompt. */
+function isOwn(index: number, joined: JoinedPart | undefined): boolean {
+  return joined === undefined || index < joined.texts;
+}
+
+function headOf({ id, created, model, provider }: ResponseHead, joined: JoinedPart | undefined): Loose {
+  return { id: joined?.id ?? id, object: 'text_completion', created, model, provider };
 }
 
 function tierOf(said: Pick<ChatChunk, 'service_tier'> & { system_fingerprint?: string | null | undefined }): Loose {
@@ -92,13 +117,20 @@ class TextStream {
   }
 
   chunk(chunk: ChatChunk): string {
+    this.#options.joined?.begins();
     const choices: Loose[] = [];
     for (const { index, delta, logprobs, finish_reason: reason, native_finish_reason: word, error } of chunk.choices) {
+      if (!isOwn(index, this.#options.joined)) continue;
       const choice = this.#choice(index);
       const said = choice.add(delta, logprobs);
       choice.end(reason, word, error);
       if (said.text !== '' || said.logprobs !== null)
-        choices.push({ index, text: choice.opening() + said.text, logprobs: said.logprobs, finish_reason: null });
+        choices.push({
+          index: choice.index,
+          text: choice.opening() + said.text,
+          logprobs: said.logprobs,
+          finish_reason: null,
+        });
     }
     if (choices.length === 0) return '';
     const { id, created, model, provider = '' } = chunk;
@@ -111,7 +143,10 @@ class TextStream {
     const fault = all.find((one) => one.fault !== null)?.fault;
     if (fault) return this.fail(head, fault, end);
     const choices = all.map((one) => one.last());
-    return this.write(head, { choices, ...endFields(this.#options.brand, end) }) + doneFrame;
+    const { brand, joined } = this.#options;
+    if (joined === undefined) return this.write(head, { choices, ...endFields(brand, end) }) + doneFrame;
+    const last = joined.ended(head, end);
+    return this.write(head, { choices, ...last }) + (last === null ? '' : doneFrame);
   }
 
   /**
@@ -119,18 +154,22 @@ class TextStream {
    * take the event for an empty one, and the response for complete.
    */
   fail(head: ResponseHead, error: ErrorBody['error'], end: Partial<ReportedEnd>): string {
-    return this.write(head, { error, ...endFields(this.#options.brand, end) });
+    const { brand, joined } = this.#options;
+    if (joined === undefined) return this.write(head, { error, ...endFields(brand, end) });
+    joined.failed();
+    // The others are stopped after this: nobody knows yet what all of them have used.
+    return this.write(head, { error: { ...error, metadata: { ...error.metadata, prompt: joined.prompt } } });
   }
 
   /** Writes an event with the head of its response. */
   write(head: ResponseHead, fields: Loose): string {
-    return encodeEvent(JSON.stringify({ ...headOf(head), ...fields }));
+    return encodeEvent(JSON.stringify({ ...headOf(head, this.#options.joined), ...fields }));
   }
 
   #choice(index: number): ChoiceText {
     let choice = this.#choices.get(index);
     if (choice === undefined) {
-      choice = new ChoiceText(index, this.#options.echo());
+      choice = new ChoiceText(index + (this.#options.joined?.firstIndex ?? 0), this.#options.echo());
       this.#choices.set(index, choice);
     }
     return choice;

@@ -1,6 +1,5 @@
 import { type Ask, askOf } from '../../call/ask.ts';
 import type { ChatMessage, ChatRequest } from '../../schema/chat/chat.ts';
-import { textOf } from '../../schema/completions/issues.ts';
 import type { TextCompletionRequest } from '../../schema/completions/request.ts';
 
 /** The largest output of a request that names none, as this wire format has always had it. */
@@ -26,9 +25,10 @@ const converted: ReadonlySet<string> = new Set(['prompt', 'suffix', 'echo', 'bes
  * Makes a chat request of a request for a text completion. A prompt is the message of a user as it stands. With a suffix, the
  * model is told to fill the gap between the two.
  * @param request  checked by its schema and `textCompletionIssues`; is not changed
+ * @param prompt   one of its prompts
  */
-export function askOfTextCompletion(request: TextCompletionRequest): Ask {
-  const chat: Record<string, unknown> = { messages: messagesOf(request) };
+export function askOfTextCompletion(request: TextCompletionRequest, prompt: string): Ask {
+  const chat: Record<string, unknown> = { messages: messagesOf(request, prompt) };
   for (const name in request) {
     const value = request[name];
     if (value !== undefined && value !== null && !converted.has(name)) chat[name] = value;
@@ -42,9 +42,7 @@ export function askOfTextCompletion(request: TextCompletionRequest): Ask {
   return askOf(chat as unknown as ChatRequest);
 }
 
-function messagesOf(request: TextCompletionRequest): ChatMessage[] {
-  const { suffix } = request;
-  const prompt = textOf(request);
+function messagesOf({ suffix }: TextCompletionRequest, prompt: string): ChatMessage[] {
   if (suffix === undefined || suffix === null) return [{ role: 'user', content: prompt }];
   // The text before the cursor comes last, as the response goes on from there.
   const gap = `<after_cursor>${suffix}</after_cursor>\n<before_cursor>${prompt}</before_cursor>`;

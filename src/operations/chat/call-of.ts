@@ -45,7 +45,7 @@ export function completionCalls(
   operation: string,
   /** A further header that may name the conversation; one that is too long names none. */
   ownSessionHeader: string | null = null,
-): (input: CallInput, ask: Ask, encoder: ResponseEncoder, asked?: Call['asked']) => Call {
+): (input: CallInput, ask: Ask, encoder: ResponseEncoder, asked?: Call['asked'], held?: Call['held']) => Call {
   const ownSession = (headers: Headers): string | null => {
     const named = ownSessionHeader === null ? null : headers.get(ownSessionHeader);
     return named !== null && named.length <= maxSessionIdChars ? named : null;
@@ -53,13 +53,13 @@ export function completionCalls(
   const metadataHeaders = [
     ...new Set([`x-${brand}-metadata`, 'x-service-metadata', 'x-service-experimental-metadata']),
   ];
-  return (input, ask, encoder, asked) => {
+  return (input, ask, encoder, asked, held) => {
     const { headers, receivedAtMs } = input;
     const wantsMetadata = isFirstEnabled(metadataHeaders, headers);
     // An empty one names no conversation.
     const sessionId = ask.request.session_id || headers.get(sessionHeader) || ownSession(headers) || null;
     const id = generationId(ids, receivedAtMs);
-    return new CompletionCall(id, operation, input, ask, wantsMetadata, sessionId, encoder, asked);
+    return new CompletionCall(id, operation, input, ask, wantsMetadata, sessionId, encoder, asked, held);
   };
 }
 
@@ -103,6 +103,7 @@ class CompletionCall implements Call {
   readonly sessionId: string | null;
   readonly encoder: ResponseEncoder;
   readonly asked: Call['asked'];
+  readonly held: Call['held'];
   readonly connection: number | null;
   readonly #headers: Headers;
 
@@ -115,6 +116,7 @@ class CompletionCall implements Call {
     sessionId: string | null,
     encoder: ResponseEncoder,
     asked: Call['asked'],
+    held: Call['held'],
   ) {
     this.id = id;
     this.operation = operation;
@@ -130,6 +132,7 @@ class CompletionCall implements Call {
     this.sessionId = sessionId;
     this.encoder = encoder;
     this.asked = asked;
+    this.held = held;
     this.connection = input.connection ?? null;
     this.#headers = input.headers;
   }

@@ -1,5 +1,8 @@
 import * as z from 'zod';
+import type { Call } from '../../call/call.ts';
+import { explainEach } from '../../pipeline/explain.ts';
 import { explanationSchema } from '../../schema/chat/explanation.ts';
+import { promptsOf } from '../../schema/completions/issues.ts';
 import type { TextCompletionRequest } from '../../schema/completions/request.ts';
 import { explainCall } from '../chat/explain.ts';
 import type { Operation } from '../operation.ts';
@@ -16,6 +19,13 @@ export function explainCompletion(deps: CompletionsDeps): Operation<TextCompleti
     wire: 'completions',
     ...completionsChecks(deps),
     result: () => z.object({ data: explanationSchema() }),
-    run: (input) => explainCall(deps.pipeline, callOf(input)),
+    run(input) {
+      const [first = '', ...more] = promptsOf(input.body);
+      if (more.length === 0) return explainCall(deps.pipeline, callOf(input));
+      const calls = [first, ...more].map((prompt) => callOf(input, { prompt }));
+      return explainCall(deps.pipeline, calls[0] as Call, (pipeline) =>
+        explainEach(pipeline, calls, (at) => `prompt ${at}`),
+      );
+    },
   };
 }

@@ -18,16 +18,21 @@ const misplaced: Readonly<Record<string, string>> = {
   top_logprobs: 'expected the number in logprobs',
 };
 
-/** Finds what the schema of a text completion does not say: the caller gets status 400. */
-export function textCompletionIssues(request: TextCompletionRequest): readonly Issue[] {
-  const { prompt, suffix, echo, n, best_of: bestOf, logprobs } = request;
+/**
+ * Finds what the schema of a text completion does not say: the caller gets status 400.
+ * @param mostPrompts  the option `limits.completionPrompts`
+ */
+export function textCompletionIssues(request: TextCompletionRequest, mostPrompts: number): readonly Issue[] {
+  const { suffix, echo, n, best_of: bestOf, logprobs } = request;
   const issues: Issue[] = [];
   const add = (path: string, message: string) => issues.push({ path, message });
   for (const [name, message] of Object.entries(misplaced))
     if (request[name] !== undefined && request[name] !== null) add(name, message);
-  if (Array.isArray(prompt) && prompt.length !== 1)
-    add('prompt', 'expected one text: each prompt is a request, with a route, a price and a failure of its own');
-  else if (textOf(request) === '' && !isSet(suffix)) add('prompt', 'expected a text that is not empty');
+  const prompts = promptsOf(request);
+  if (prompts.length === 0) add('prompt', 'expected at least 1 text');
+  if (prompts.length > mostPrompts) add('prompt', `expected at most ${mostPrompts} texts`);
+  const empty = isSet(suffix) ? -1 : prompts.indexOf('');
+  if (empty >= 0) add(prompts.length > 1 ? `prompt[${empty}]` : 'prompt', 'expected a text that is not empty');
   if (isSet(bestOf) && bestOf !== (n ?? 1))
     add('best_of', 'expected the same number as n: nothing tells which text of a chat model is the best');
   if (echo === true && isSet(logprobs))
@@ -36,9 +41,9 @@ export function textCompletionIssues(request: TextCompletionRequest): readonly I
   return issues;
 }
 
-/** The prompt of a request, from a list too. */
-export function textOf({ prompt }: Pick<TextCompletionRequest, 'prompt'>): string {
-  return typeof prompt === 'string' ? prompt : (prompt[0] ?? '');
+/** The prompts of a request. */
+export function promptsOf({ prompt }: Pick<TextCompletionRequest, 'prompt'>): readonly string[] {
+  return typeof prompt === 'string' ? [prompt] : prompt;
 }
 
 function isSet(value: unknown): boolean {

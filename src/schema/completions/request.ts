@@ -31,7 +31,7 @@ export const textCompletionRequestSchema = lazily(() =>
   chatRequestSchema()
     .omit(notHere)
     .extend({
-      /** The text before the completion: a text, or a list of one text. */
+      /** The text before the completion; a list of texts: each has completions of its own. */
       prompt: z.union([oneText(), list(oneText())]),
       /** The text behind the completion: the model is told to fill the gap, also where this text is empty. */
       suffix: textOrNull(),

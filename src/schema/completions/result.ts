@@ -23,7 +23,7 @@ export interface TextLogprobs extends z.infer<ReturnType<typeof textLogprobsSche
 const textFinishReasonSchema = lazily(() => z.enum(['stop', 'length', 'content_filter']));
 
 const choiceFields = lazily(() => ({
-  /** Place among the completions that were asked for by `n`, from 0. */
+  /** Place among the completions, from 0: those of prompt i are i × n to i × n + n − 1. */
   index: count(),
   /** The text of the model; in a stream, more of it. */
   text: text(),
@@ -32,6 +32,22 @@ const choiceFields = lazily(() => ({
   /** The provider's own word for the reason why it ended. */
   native_finish_reason: textOrNull(),
 }));
+
+/** The response to one of several prompts. */
+export const promptReportSchema = lazily(() =>
+  z.looseObject({
+    /** `gen-…`: the id of its record. */
+    id: text(),
+    /** Slug of the model that served it. */
+    model: text(),
+    /** Display name of the provider that served it. */
+    provider: text(),
+    /** Its tokens and its cost. */
+    usage: usageSchema(),
+    /** Its routing, if the caller asked for it. */
+    service_metadata: serviceMetadataSchema().optional(),
+  }),
+);
 
 const headFields = lazily(() => ({
   /** `gen-…`; in a stream, the same in every event. */
@@ -64,6 +80,8 @@ export const textCompletionResultSchema = lazily(() =>
     ),
     /** Tokens and cost. */
     usage: usageSchema().optional(),
+    /** The response to each prompt, in their order, where there were several. */
+    prompts: list(promptReportSchema()).optional(),
     /** The routing of the request, if the caller asked for it. */
     service_metadata: serviceMetadataSchema().optional(),
   }),
@@ -84,6 +102,8 @@ export const textCompletionChunkSchema = lazily(() =>
     ),
     /** On the last event. */
     usage: usageSchema().optional(),
+    /** On the last event: the response to each prompt, in their order, where there were several. */
+    prompts: list(promptReportSchema()).optional(),
     /** On the debug event only. */
     debug: z.looseObject({ echo_upstream_body: jsonObject().optional() }).optional(),
     /** On the last event: the routing of the request, if the caller asked for it. */

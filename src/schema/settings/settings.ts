@@ -193,6 +193,8 @@ export const limitSettingsSchema = lazily(() =>
     embeddingItems: count().default(2_048),
     /** Documents of a request for a ranking. */
     rerankDocuments: count().default(10_000),
+    /** Prompts of a request for text completions. */
+    completionPrompts: count().default(32),
     /** Different patterns with a `*` in `allowed_models`, over all provider credentials of one workspace. */
     credentialPatterns: count().default(1_000),
     /** Guardrails of one workspace. Every request reads them all. */

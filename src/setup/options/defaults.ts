@@ -43,6 +43,7 @@ export function optionDefaults(): object {
       listItems: 1_000,
       embeddingItems: 2_048,
       rerankDocuments: 10_000,
+      completionPrompts: 32,
       credentialPatterns: 1_000,
       guardrails: 50,
       expressionSteps: 150_000,
