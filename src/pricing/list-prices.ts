@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { parsePrice } from '../base/money.ts';
 import type { LongPromptPricing, Pricing, TokenPricing } from '../call/model.ts';
 import { tasksByName } from '../call/task.ts';
+import type { TaskName } from '../schema/tasks.ts';
 import { withCacheWrites } from './cache-writes.ts';
 import { withUnknownKinds } from './unknown-kinds.ts';
 
@@ -67,7 +68,7 @@ export function listPrices(calculate: typeof calcPrice): ListPrices {
       const earlier = remembered.get(key);
       if (earlier) return earlier.pricing;
       const entry = entryOf(calculate, providerId, upstreamModel, nowMs);
-      const pricing = entry && pricingFor(upstreamModel, entry.id, entry.price);
+      const pricing = entry && pricingFor(upstreamModel, entry, entry.price);
       // A price that changes with the date or the time of day is looked up each time.
       if (!entry?.isDated) remembered.set(key, { pricing });
       return pricing;
@@ -83,7 +84,7 @@ function entryOf(calculate: typeof calcPrice, providerId: string, upstreamModel:
   // The list also looks among the models of other providers, which may have other prices.
   if (provider.id !== providerId || !provider.models.includes(model)) return null;
   if (!isNamed(model, upstreamModel.toLowerCase())) return null;
-  return { id: model.id, price, isDated: Array.isArray(model.prices) };
+  return { id: model.id, title: model.name ?? '', price, isDated: Array.isArray(model.prices) };
 }
 
 function look(calculate: typeof calcPrice, providerId: string, model: string, nowMs: number) {
@@ -126,17 +127,47 @@ const ofMediaOutput = { imageOutputPicoUsd: /image/i, audioOutputPicoUsd: /tts|r
 const ofSearch = /search/i;
 
 /**
- * @param name  the model's own name
- * @param id    the entry's; one entry may be for a model and for its variants
+ * @param name   the model's own name
+ * @param entry  one entry may be for a model and for its variants
  */
-function pricingFor(name: string, id: string, listed: ModelPrice): Pricing | null {
-  const pricing = pricingOf(listed, tasksByName(name)?.includes('chat') === false);
+function pricingFor(name: string, { id, title }: { id: string; title: string }, listed: ModelPrice): Pricing | null {
+  const tasks = tasksByName(name) ?? tasksByName(title);
+  if (tasks?.includes('transcriptions')) {
+    const bySecond = pricingOfSeconds(listed);
+    if (bySecond !== null) return withUnknownKinds(bySecond, false);
+  }
+  const found = pricingOf(listed, tasks?.includes('chat') === false);
+  const pricing = found === null ? null : withMediaOutput(found, tasks);
   if (pricing === null) return null;
   for (const [price, pattern] of Object.entries(ofMediaOutput))
     if (pattern.test(name) && pricing[price as keyof typeof ofMediaOutput] === undefined) return null;
   // A price of searches belongs to the model without search in its name.
   if (ofSearch.test(name) && !ofSearch.test(id)) delete pricing.webSearchPicoUsd;
   return withUnknownKinds(withCacheWrites(pricing, name), !ofOtherMedia.test(name));
+}
+
+/** Returns prices in which the one price of output is that of the medium, where a model makes that alone. */
+function withMediaOutput(pricing: Pricing, tasks: readonly TaskName[] | null): Pricing {
+  const { completionPicoUsd, isInputOnly } = pricing;
+  const [task, ...others] = tasks ?? [];
+  if (others.length > 0 || isInputOnly === true) return pricing;
+  if (task === 'images') return { imageOutputPicoUsd: completionPicoUsd, ...pricing };
+  return task === 'speech' ? { audioOutputPicoUsd: completionPicoUsd, ...pricing } : pricing;
+}
+
+/** Prices per hour of sound. */
+const ofHours = ['audio_hours', 'input_audio_hours'];
+const secondsPerHour = 3_600;
+
+/** Returns the prices of a model that sells seconds of sound, and nothing else; null: it does not. */
+function pricingOfSeconds(listed: ModelPrice): Pricing | null {
+  const prices = Object.entries(listed as Prices).filter(([, price]) => price !== undefined);
+  let second = 0;
+  for (const [kind, price] of prices) {
+    if (!ofHours.includes(kind) || typeof price !== 'number' || price <= 0) return null;
+    second = Math.max(second, Math.ceil(picoUsd(price, 0) / secondsPerHour));
+  }
+  return second === 0 ? null : { promptPicoUsd: 0, completionPicoUsd: 0, isInputOnly: true, unitsPicoUsd: { second } };
 }
 
 type Prices = Record<string, number | TieredPrices | undefined>;

@@ -437,11 +437,13 @@ describe('models that hear and speak', () => {
     expect([status, JSON.stringify(json)]).toEqual([404, expect.stringContaining('"filter":"task"')]);
   });
 
-  it('are found by their names where nothing else is known of them, and cost what nobody knows', async () => {
+  it('are found by their names where nothing else is known of them, and cost what the list says', async () => {
     const t = gateway({ models: [] });
-    t.upstream.answer({ body: ofWhisper });
+    t.upstream.always({ body: ofWhisper });
     const { status, json } = await transcribe(t, { model: 'openai/whisper-1' });
-    expect([status, json.usage.cost, json.usage.seconds]).toEqual([200, undefined, 3]);
+    expect([status, json.usage.cost, json.usage.seconds]).toEqual([200, 0.0003, 3]);
+    const unlisted = await transcribe(t, { model: 'openai/acme-transcribe' });
+    expect([unlisted.status, unlisted.json.usage.cost]).toEqual([200, undefined]);
     const refused = await t.call('POST', '/audio/speech', { model: 'openai/whisper-1', input: 'x' }, asCaller);
     expect(refused.status).toBe(404);
   });

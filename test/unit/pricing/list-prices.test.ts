@@ -116,9 +116,39 @@ describe('a list price', () => {
     const all = { input_audio_mtok: 3, output_audio_mtok: 9, output_image_mtok: 9, web_searches_kcount: 10 };
     expect(kindsOf(all)).toBe(undefined);
   });
+  it('is that of the medium where a model makes nothing else', () => {
+    expect(listOf(usual, { id: 'acme-1-tts' }).find()).toMatchObject({
+      completionPicoUsd: 8_000_000,
+      audioOutputPicoUsd: 8_000_000,
+    });
+    expect(listOf(usual, { id: 'gpt-image-9' }).find()).toMatchObject({ imageOutputPicoUsd: 8_000_000 });
+    expect(listOf({ ...usual, output_image_mtok: 30 }, { id: 'gpt-image-9' }).find()).toMatchObject({
+      completionPicoUsd: 8_000_000,
+      imageOutputPicoUsd: 30_000_000,
+    });
+    // An output that may be text too has two prices.
+    expect(listOf(usual, { id: 'acme-1-image' }).find()).toBe(null);
+  });
+  it('is by the second of sound where a list has hours, for models that write down what is said', () => {
+    const hours = { audio_hours: 0.111, input_audio_hours: 0.111 };
+    // Rounded up.
+    const second = { unitsPicoUsd: { second: 30_833_334 }, promptPicoUsd: 0, isInputOnly: true };
+    expect(listOf(hours, { id: 'whisper-9' }).find()).toMatchObject(second);
+    expect(listOf(hours, { id: 'acme-1' }).find()).toBe(null);
+    expect(listOf({ ...hours, output_mtok: 2 }, { id: 'whisper-9' }).find()).toBe(null);
+    expect(listOf({ input_audio_hours: 0 }, { id: 'whisper-9' }).find()).toBe(null);
+    const priced = (provider: string, model: string) => real.find(provider, model, nowMs)?.unitsPicoUsd?.second;
+    expect([priced('openai', 'whisper-1'), priced('groq', 'whisper-large-v3-turbo')]).toEqual([
+      100_000_000, 11_111_112,
+    ]);
+    // The name of the entry says what the slug does not.
+    expect(priced('mistral', 'voxtral-mini-2602')).toBe(50_000_000);
+    expect(real.find('openai', 'gpt-4o-mini-tts', nowMs)).toMatchObject({ audioOutputPicoUsd: 12_000_000 });
+    expect(real.find('openai', 'gpt-image-2', nowMs)).toMatchObject({ imageOutputPicoUsd: 30_000_000 });
+  });
   it('is not known of a model that makes images or speech, without a price for these', () => {
     expect(listOf(usual, { id: 'acme-1-image' }).find()).toBe(null);
-    expect(listOf(usual, { id: 'acme-1-tts' }).find()).toBe(null);
+    expect(listOf(usual, { id: 'acme-1-live' }).find()).toBe(null);
     expect(listOf({ ...usual, output_image_mtok: 30 }, { id: 'acme-1-image' }).find()).not.toBe(null);
   });
   it('of searches is not that of a variant that always searches', () => {
