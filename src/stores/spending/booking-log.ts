@@ -4,11 +4,11 @@ import { unlessDeleted } from '../deletion.ts';
 import { keepEndedMs } from '../ledger/ledger.ts';
 import { type StoreLogger, writeLog } from '../storage/logger.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type Note, type NotedDraw, noteAt, noteKind, noteRemovals, noteText, parseNote } from './booking-note.ts';
+import { type Note, noteAt, noteKind, noteRemovals, noteText, parseNote } from './booking-note.ts';
 import type { HoldEnd } from './hold.ts';
-import { type Holds, holdOf } from './holds.ts';
+import { type Holds, holdOf, type NotedHold } from './holds.ts';
 import type { PendingBookings, RecordCommit } from './pending-bookings.ts';
-import type { SliceReport } from './slice.ts';
+import { type SliceReport, unconfirmedBefore } from './slice.ts';
 import type { CountedSums, SendSums, UsageCounter } from './usage-counter.ts';
 
 /**
@@ -42,7 +42,7 @@ export interface BookingLogDeps {
   storage: Storage;
   clock: Clock;
   logger: StoreLogger | null;
-  holds: Pick<Holds, 'end' | 'draw' | 'report' | 'escrow'>;
+  holds: Pick<Holds, 'end' | 'endNoted' | 'report' | 'escrow'>;
   usageCounter: Pick<UsageCounter, 'take'>;
   sendSums: SendSums;
   /** The name of this process, which no other process has. */
@@ -80,11 +80,11 @@ interface Line {
 
 /** The bookings that are sent together. */
 interface Batch {
-  ends: readonly HoldEnd[];
+  ends?: readonly HoldEnd[];
   /** The reports of slices of this process. */
   reports?: readonly SliceReport[];
-  /** The reports of slices of another process. */
-  draws?: readonly NotedDraw[];
+  /** The ends and the reports of another process. */
+  noted?: readonly NotedHold[];
   sums: CountedSums | null;
 }
 
@@ -158,12 +158,14 @@ export function createBookingLog(deps: BookingLogDeps): BookingLog {
     for (const callId of callIds) waiting.delete(callId);
     const sums = usageCounter.take(workspaceId);
     const { direct, reports } = holds.escrow?.reports(taken) ?? { direct: taken, reports: [] };
-    const last = reports.filter(({ toNanoUsd }) => toNanoUsd === null);
-    const ends = [...direct, ...last.map((report) => ({ hold: holdOf(report), nanoUsd: report.spentNanoUsd }))];
-    const draws = reports.flatMap((report) => {
+    const ends: Note['ends'][number][] = direct.map((end) => ({ ...end, before: [] }));
+    const draws: Note['draws'][number][] = [];
+    for (const report of reports) {
       const { toNanoUsd, spentNanoUsd } = report;
-      return toNanoUsd === null ? [] : [{ hold: holdOf(report), toNanoUsd, spentNanoUsd }];
-    });
+      const ofSlice = { hold: holdOf(report), before: unconfirmedBefore(report) };
+      if (toNanoUsd === null) ends.push({ ...ofSlice, nanoUsd: spentNanoUsd });
+      else draws.push({ ...ofSlice, toNanoUsd, spentNanoUsd });
+    }
     const isNoted = ends.length > 0 || draws.length > 0 || (callIds.size > 0 && sums !== null);
     const id = isNoted ? `${instance()}.${++count}` : null;
     const note = { atMs: clock.now(), ends, draws, sums: sums?.parts ?? [] };
@@ -198,11 +200,11 @@ export function createBookingLog(deps: BookingLogDeps): BookingLog {
   /** @param onEnd  called once, with whether everything has reached the ledger */
   async function send(
     workspaceId: WorkspaceId,
-    { ends, reports = [], draws = [], sums }: Batch,
+    { ends = [], reports = [], noted = [], sums }: Batch,
     onEnd: (isBooked: boolean) => void,
   ): Promise<void> {
     const parts = sums?.parts ?? [];
-    let left = ends.length + reports.length + draws.length + parts.length;
+    let left = ends.length + reports.length + noted.length + parts.length;
     let isBooked = true;
     const ended = (isTaken: boolean) => {
       isBooked &&= isTaken;
@@ -211,7 +213,7 @@ export function createBookingLog(deps: BookingLogDeps): BookingLog {
     await Promise.all([
       ...ends.map(({ hold, nanoUsd }) => holds.end(hold, nanoUsd, ended)),
       ...reports.map((report) => holds.report(report, ended)),
-      ...draws.map((draw) => holds.draw({ ...draw, hold: { ...draw.hold, workspaceId } }, ended)),
+      ...noted.map((one) => holds.endNoted(one, ended)),
       ...parts.map((part) =>
         deps.sendSums(workspaceId, part, (isTaken) => {
           sums?.confirm();
@@ -256,8 +258,11 @@ export function createBookingLog(deps: BookingLogDeps): BookingLog {
       return true;
     }
     let isAll = false;
-    const own = ends.map(({ nanoUsd, hold }) => ({ nanoUsd, hold: { ...hold, workspaceId } }));
-    const batch = { ends: own, draws, sums: { parts: sums, confirm: () => undefined } };
+    const noted: NotedHold[] = [
+      ...ends.map(({ nanoUsd, ...end }) => ({ ...end, spentNanoUsd: nanoUsd, toNanoUsd: null })),
+      ...draws,
+    ].map(({ hold, ...of }) => ({ ...of, hold: { ...hold, workspaceId } }));
+    const batch = { noted, sums: { parts: sums, confirm: () => undefined } };
     await send(workspaceId, batch, (isBooked) => {
       isAll = isBooked;
     });

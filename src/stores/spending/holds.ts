@@ -12,7 +12,7 @@ import { type Hold, isHold, type Taken } from './hold.ts';
 import { ownedHoldId } from './hold-owner.ts';
 import type { LostHolds } from './lost-holds.ts';
 import type { Outbox } from './outbox.ts';
-import { arrived, type SliceReport, sendInOrder } from './slice.ts';
+import { arrived, type Reported, type SliceReport, sendInOrder } from './slice.ts';
 import type { BookingObserver, HoldScope } from './spending.ts';
 import type { Limited } from './windows.ts';
 
@@ -30,8 +30,8 @@ export interface Holds {
    * @returns resolves after the first attempt, with success or not; no promise if the ledger accepted at once
    */
   end(hold: Hold, actualNanoUsd: number, onEnd?: (isTaken: boolean) => void): void | Promise<void>;
-  /** Books a part of a slice of another process. Like `end`. */
-  draw(draw: HoldDraw, onEnd?: (isTaken: boolean) => void): void | Promise<void>;
+  /** Books what another process has noted of a hold, step by step. Like `end`. */
+  endNoted(noted: NotedHold, onEnd?: (isTaken: boolean) => void): void | Promise<void>;
   /** Sends a report of a slice of this process, after the earlier ones. Like `end`. */
   report(report: SliceReport, onEnd?: (isTaken: boolean) => void): void | Promise<void>;
   /** The slices of this process; null: each request is held in the ledger by itself. */
@@ -39,11 +39,21 @@ export interface Holds {
 }
 
 /** A part of a hold that is booked. */
-export interface HoldDraw {
+interface HoldDraw {
   /** The hold, with the amount that it had before. */
   hold: Hold;
   toNanoUsd: number;
   spentNanoUsd: number;
+}
+
+/** The end of a hold, or a report of a slice, of another process. */
+export interface NotedHold {
+  hold: Hold;
+  /** The amount that stays held; null: the hold ends. */
+  toNanoUsd: number | null;
+  spentNanoUsd: number;
+  /** The reports of the slice that have to arrive before. */
+  before: readonly Reported[];
 }
 
 /** The slice as a hold, with the amount that it had before the report. */
@@ -153,47 +163,51 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...settings
     });
   }
 
-  /** @returns whether the ledger charges the slice, or does not know it */
-  async function draw({ hold, toNanoUsd, spentNanoUsd }: HoldDraw): Promise<boolean> {
-    const { id, workspaceId, windows, nanoUsd: fromNanoUsd, sinceMs } = hold;
+  /**
+   * Makes a step that draws. It may be taken again until it succeeds.
+   * @returns whether the ledger charges the slice, or does not know it
+   */
+  function drawing({ hold, toNanoUsd, spentNanoUsd }: HoldDraw): () => Promise<boolean> {
+    const { id, workspaceId, windows, nanoUsd: fromNanoUsd } = hold;
     const drawn = { id, fromNanoUsd, toNanoUsd, spentNanoUsd };
-    const outcome = (await ledger.draw?.(workspaceId, drawn)) ?? 'unknown';
-    if (observer && spentNanoUsd > 0) observer.booked(workspaceId, windows);
-    if (outcome === 'late') {
-      const send = () => lostHolds.drawnLate(workspaceId, id, fromNanoUsd, toNanoUsd);
-      outbox.deliver({ workspaceId, kind: 'addition', send });
-    }
-    // For a workspace that was deleted, or a slice that the store has lost with all that it held.
-    if (outcome === 'unknown' && spentNanoUsd > 0 && !forgotten.has(workspaceId)) {
-      const fields = { workspaceId, hold: id, actualNanoUsd: spentNanoUsd };
-      if (clock.monotonic() - sinceMs >= keepEndedMs) {
-        writeLog(
-          logger,
-          'warn',
-          fields,
-          'a hold of more than a day is not known any more; its cost is not booked again',
-        );
-      } else {
-        writeLog(logger, 'warn', fields, 'the store has lost a hold; its cost is booked again');
-        const additions = windows.map((window) => ({ window, nanoUsd: spentNanoUsd }));
-        // Another process that sends the same report books nothing.
-        const send = () => ledger.add(workspaceId, `draw:${id}:${fromNanoUsd}`, additions);
+    return async () => {
+      const outcome = (await ledger.draw?.(workspaceId, drawn)) ?? 'unknown';
+      if (outcome === 'late') {
+        const send = () => lostHolds.drawnLate(workspaceId, id, fromNanoUsd, toNanoUsd);
         outbox.deliver({ workspaceId, kind: 'addition', send });
       }
+      if (observer && spentNanoUsd > 0) observer.booked(workspaceId, windows);
+      if (outcome === 'unknown') drawAgain({ hold, toNanoUsd, spentNanoUsd });
+      return outcome === 'late' || outcome === 'unknown';
+    };
+  }
+
+  /** Books what was drawn from a slice that the store has lost with all that it held, unless the workspace was deleted. */
+  function drawAgain({ hold, spentNanoUsd }: HoldDraw): void {
+    const { id, workspaceId, windows, nanoUsd: fromNanoUsd, sinceMs } = hold;
+    if (spentNanoUsd === 0 || forgotten.has(workspaceId)) return;
+    const fields = { workspaceId, hold: id, actualNanoUsd: spentNanoUsd };
+    if (clock.monotonic() - sinceMs >= keepEndedMs) {
+      writeLog(logger, 'warn', fields, 'a hold of more than a day is not known any more; its cost is not booked again');
+      return;
     }
-    return outcome === 'late' || outcome === 'unknown';
+    writeLog(logger, 'warn', fields, 'the store has lost a hold; its cost is booked again');
+    const additions = windows.map((window) => ({ window, nanoUsd: spentNanoUsd }));
+    // Another process that sends the same report books nothing.
+    const send = () => ledger.add(workspaceId, `draw:${id}:${fromNanoUsd}`, additions);
+    outbox.deliver({ workspaceId, kind: 'addition', send });
   }
 
   function report(of: SliceReport, onEnd?: (isTaken: boolean) => void): void | Promise<void> {
     const { slice, toNanoUsd, spentNanoUsd } = of;
     const hold = holdOf(of);
     const { workspaceId, id } = slice;
-    const step =
-      toNanoUsd === null
-        ? () => settle(hold, spentNanoUsd)
-        : async () => {
-            if (await draw({ hold, toNanoUsd, spentNanoUsd })) slice.isEnding = true;
-          };
+    const draw = toNanoUsd === null ? null : drawing({ hold, toNanoUsd, spentNanoUsd });
+    const step = draw
+      ? async () => {
+          if (await draw()) slice.isEnding = true;
+        }
+      : () => settle(hold, spentNanoUsd);
     return outbox.deliver({
       workspaceId,
       kind: 'settlement',
@@ -248,13 +262,24 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...settings
         },
       });
     },
-    draw: (drawn, onEnd) =>
-      outbox.deliver({
-        workspaceId: drawn.hold.workspaceId,
+    endNoted({ hold, toNanoUsd, spentNanoUsd, before }, onEnd) {
+      const steps: (() => unknown)[] = before.map(([nanoUsd, to, spent]) =>
+        drawing({ hold: { ...hold, nanoUsd }, toNanoUsd: to, spentNanoUsd: spent }),
+      );
+      steps.push(toNanoUsd === null ? () => settle(hold, spentNanoUsd) : drawing({ hold, toNanoUsd, spentNanoUsd }));
+      return outbox.deliver({
+        workspaceId: hold.workspaceId,
         kind: 'settlement',
-        send: async () => void (await draw(drawn)),
+        // If one of them fails, it and the later ones are sent again.
+        async send() {
+          for (let [step] = steps; step; [step] = steps) {
+            await step();
+            steps.shift();
+          }
+        },
         end: (isTaken) => onEnd?.(isTaken),
-      }),
+      });
+    },
     report,
   };
 }

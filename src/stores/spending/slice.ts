@@ -44,6 +44,20 @@ export interface SliceReport {
   onAttempt(): void;
 }
 
+/** The amounts of a report: held before, held afterwards, spent. */
+export type Reported = readonly [fromNanoUsd: number, toNanoUsd: number, spentNanoUsd: number];
+
+/** The reports before this one that the ledger has not confirmed. They have to arrive first, whoever sends them. */
+export function unconfirmedBefore({ slice: { onTheirWay }, ...report }: SliceReport): Reported[] {
+  const before: Reported[] = [];
+  for (const { fromNanoUsd, toNanoUsd, spentNanoUsd } of onTheirWay) {
+    // The amounts only fall. The report that ends a slice is the last one.
+    if (fromNanoUsd <= report.fromNanoUsd || toNanoUsd === null) break;
+    before.push([fromNanoUsd, toNanoUsd, spentNanoUsd]);
+  }
+  return before;
+}
+
 /** A moment by both clocks of a process. */
 export interface Instant {
   monotonicMs: number;

@@ -68,8 +68,8 @@ export interface Bench {
   refused(amountNanoUsd: number, scope?: Partial<HoldScope>): Promise<Refusal>;
   /** `[spent, held]` of a window at noon, as the ledger has it; nothing is expired for it. */
   state(account: string, interval: Interval, atMs?: number): Promise<[number, number]>;
-  /** Another process on the same ledger. */
-  another(): Bench;
+  /** Another process on the same ledger, with other options where there are some. */
+  another(options?: Partial<SpendingDeps>): Bench;
 }
 
 export function createBench(options: Partial<SpendingDeps> = {}): Bench {
@@ -152,7 +152,7 @@ function onLedger(ledger: Ledger, clock: ManualClock, peek: Peek, options: Parti
       const [state] = await peek(() => ledger.read(workspaceId, windows));
       return [state!.spentNanoUsd, state!.heldNanoUsd];
     },
-    another: () => onLedger(ledger, clock, peek, options),
+    another: (others = {}) => onLedger(ledger, clock, peek, { ...options, ...others }),
   };
 }
 

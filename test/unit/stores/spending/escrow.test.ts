@@ -3,15 +3,24 @@ import { memoryLedger } from '../../../../src/stores/ledger/memory.ts';
 import type { Reservation } from '../../../../src/stores/spending/spending.ts';
 import { memoryStorage } from '../../../../src/stores/storage/memory.ts';
 import { settle } from '../../../support/manual-clock.ts';
-import { away, type Bench, createBench, daily } from './bench.ts';
+import { away, type Bench, createBench, daily, workspaceId } from './bench.ts';
 
 const limit = 100_000;
 const scope = daily(limit);
 
 function escrowBench(leaseMs = 60_000): Bench {
-  const storage = memoryStorage(memoryLedger({ onLostHold: 'charge' }));
-  return createBench({ escrow: true, leaseMs, notes: { storage, instance: () => 'one' } });
+  return twoProcesses(leaseMs).one;
 }
+
+/** Two processes on one store. */
+function twoProcesses(leaseMs = 60_000): { one: Bench; other: Bench } {
+  const storage = memoryStorage(memoryLedger({ onLostHold: 'charge' }));
+  const one = createBench({ escrow: true, leaseMs, notes: { storage, instance: () => 'one' } });
+  return { one, other: one.another({ notes: { storage, instance: () => 'other' } }) };
+}
+
+const cost = (nanoUsd: number) => ({ nanoUsd, byokNanoUsd: 0 });
+const look = ({ clock, spending }: Bench) => clock.until(spending.bookLost(workspaceId));
 
 async function hold(bench: Bench, count: number, nanoUsd = 10, of = scope): Promise<Reservation[]> {
   const held: Reservation[] = [];
@@ -155,5 +164,42 @@ describe('a slice of a budget', () => {
     await second();
     const each = (steps() - before[0]) / (requests - before[1]);
     expect(each).toBeLessThan(0.05);
+  });
+});
+
+describe('reports of a slice that another process finds in notes', () => {
+  it('do not count as spent what was given back before, though that has not arrived', async () => {
+    const { one, other } = twoProcesses();
+    const holds = await hold(one, first);
+    const [a, b] = await hold(one, 2);
+    one.faults.draw = away;
+    // What is free goes back, without a note, and does not arrive.
+    await one.refused(limit, scope);
+    a?.settle(cost(4));
+    b?.settle(cost(4));
+    await one.clock.advance(2_500);
+    await look(other);
+    expect(await one.state('workspace', 'daily')).toEqual([8, 10 * first]);
+    delete one.faults.draw;
+    for (const each of holds) each.settle(cost(3));
+    await one.clock.advance(6_000);
+    expect(await one.state('workspace', 'daily')).toEqual([8 + 3 * first, 0]);
+  });
+  it('are booked before the end of the slice, though the store takes only that at first', async () => {
+    const { one, other } = twoProcesses();
+    for (const each of await hold(one, first)) each.settle(cost(3));
+    const [a, b] = await hold(one, 2);
+    for (const method of ['draw', 'settle', 'add', 'renew'] as const) one.faults[method] = away;
+    a?.settle(cost(4));
+    // Without further requests, the slice ends with the last one.
+    await one.clock.advance(2_500);
+    b?.settle(cost(5));
+    await one.clock.advance(2_500);
+    other.faults.draw = away;
+    await look(other);
+    delete other.faults.draw;
+    await one.clock.advance(10_000);
+    await look(other);
+    expect(await one.state('workspace', 'daily')).toEqual([3 * first + 4 + 5, 0]);
   });
 });
