@@ -71,12 +71,20 @@ export interface Draw {
   toNanoUsd: number;
   /** The part that was spent, not negative. It may be more than the difference. */
   spentNanoUsd: number;
+  /**
+   * true: an expired hold is drawn as well. The caller has taken back before what was booked beside the charge, so that
+   * no window has more than the charge if the caller dies after either step. Default: an expired hold stays as it is.
+   */
+  isLate?: boolean | undefined;
 }
 
 /** The result of a draw. */
 export type DrawOutcome =
   | 'drawn'
-  /** The hold had expired. Its charge is `toNanoUsd` from now on, and the spent amount is booked beside it. */
+  /**
+   * The hold has expired, and the draw was not made before. With `isLate`, its charge is `toNanoUsd` from now on, and the
+   * spent amount is booked beside it. Without, nothing has changed.
+   */
   | 'late'
   /** The draw was made before, or the hold was ended before, within a day. Nothing has changed. */
   | 'repeated'

@@ -167,7 +167,7 @@ function createLedger({ onLostHold, now = Date.now }: LedgerOptions, keepsChange
   }
 
   function draw(books: Books, workspaceId: WorkspaceId, { id, ...drawn }: Draw): DrawOutcome {
-    const { fromNanoUsd, toNanoUsd, spentNanoUsd } = drawn;
+    const { fromNanoUsd, toNanoUsd, spentNanoUsd, isLate = false } = drawn;
     const held = books.holds.get(id);
     if (held) {
       const { amountNanoUsd } = held;
@@ -180,6 +180,7 @@ function createLedger({ onLostHold, now = Date.now }: LedgerOptions, keepsChange
     const expired = books.expired.get(id);
     if (!expired) return books.seen.has(id) || wasSettled(id, workspaceId) ? 'repeated' : 'unknown';
     if (expired.chargedNanoUsd < fromNanoUsd) return 'repeated';
+    if (!isLate) return 'late';
     book(books, expired.sums, spentNanoUsd + toNanoUsd - fromNanoUsd, 0);
     expired.chargedNanoUsd = toNanoUsd;
     return 'late';

@@ -268,6 +268,9 @@ BEGIN
           (v_step->>'spentNanoUsd')::bigint + v_hold.amount - (v_step->>'fromNanoUsd')::bigint,
           (v_step->>'toNanoUsd')::bigint - v_hold.amount, v_now);
         RETURN NEXT '"drawn"';
+      ELSIF v_hold.state = 'expired' AND v_hold.charged >= (v_step->>'fromNanoUsd')::bigint
+        AND NOT coalesce((v_step->>'isLate')::boolean, false) THEN
+        RETURN NEXT '"late"';
       ELSIF v_hold.state = 'expired' AND v_hold.charged >= (v_step->>'fromNanoUsd')::bigint THEN
         UPDATE ${holds} SET charged = (v_step->>'toNanoUsd')::bigint WHERE ${ofStep};
         PERFORM ${book}(p_namespace, p_workspace, v_hold.windows,

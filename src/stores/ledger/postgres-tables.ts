@@ -22,7 +22,7 @@ export function ledgerNames(names: PostgresNames): LedgerNames {
     book: names.of('book_1'),
     expire: names.of('expire_1'),
     states: names.of('states_1'),
-    take: names.of('take_5'),
+    take: names.of('take_6'),
   };
 }
 

@@ -134,7 +134,7 @@ remember(args[2])
 return outcome
 `;
 
-/** Arguments: now, id, the amount before, the amount that stays, the spent amount. */
+/** Arguments: now, id, the amount before, the amount that stays, the spent amount, whether an expired hold is drawn. */
 const draw = `
 local id, from, to, spent = args[2], tonumber(args[3]), tonumber(args[4]), tonumber(args[5])
 local held = redis.call('HGET', holds, id)
@@ -151,6 +151,7 @@ local late = redis.call('HGET', expired, id)
 if late then
   local charged, names = unpacked(late)
   if charged < from then return 'repeated' end
+  if args[6] ~= '1' then return 'late' end
   redis.call('HDEL', expired, id)
   redis.call('HSET', expired, id, pack(to, names))
   redis.call('PEXPIRE', expired, ${2 * keepEndedMs})

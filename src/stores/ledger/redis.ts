@@ -62,9 +62,9 @@ export function redisLedger(redis: RedisConnection, { onLostHold, now }: LedgerO
       return String(await settlements(workspaceId, { id, actualNanoUsd })) as EndOutcome;
     },
     release: async (workspaceId, id) => String(await run('release', workspaceId, [time(), id])) as EndOutcome,
-    async draw(workspaceId, { id, fromNanoUsd, toNanoUsd, spentNanoUsd }) {
+    async draw(workspaceId, { id, fromNanoUsd, toNanoUsd, spentNanoUsd, isLate }) {
       const amounts = [fromNanoUsd, toNanoUsd, spentNanoUsd].map(money);
-      return String(await run('draw', workspaceId, [time(), id, ...amounts])) as DrawOutcome;
+      return String(await run('draw', workspaceId, [time(), id, ...amounts, isLate ? '1' : '0'])) as DrawOutcome;
     },
     async renew(workspaceId, ids, leaseMs) {
       if (ids.length > 0) await run('renew', workspaceId, [time(), duration(leaseMs), ...ids]);

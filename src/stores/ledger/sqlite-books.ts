@@ -221,7 +221,7 @@ export function openBooks(database: SqliteDatabase, { onLostHold }: LedgerOption
       if (isRelease) remember(workspace, id, 0, null);
       return 'unknown';
     },
-    draw(workspace, { id, fromNanoUsd, toNanoUsd, spentNanoUsd }) {
+    draw(workspace, { id, fromNanoUsd, toNanoUsd, spentNanoUsd, isLate = false }) {
       const hold = get(`SELECT amount, windows FROM gateway_holds WHERE ${whereId}`, workspace, id);
       if (hold) {
         const { amount, windows } = hold as HoldRow;
@@ -234,6 +234,7 @@ export function openBooks(database: SqliteDatabase, { onLostHold }: LedgerOption
       const before = ended(workspace, id);
       if (!before?.windows) return wasEnded(workspace, id) ? 'repeated' : 'unknown';
       if (before.charged < fromNanoUsd) return 'repeated';
+      if (!isLate) return 'late';
       run(`UPDATE gateway_ended SET charged = ? WHERE ${whereId}`, toNanoUsd, workspace, id);
       const spent = spentNanoUsd + toNanoUsd - fromNanoUsd;
       for (const window of parseWindows(before.windows)) book(workspace, window, spent, 0);

@@ -70,7 +70,7 @@ export interface HoldsDeps {
   heartbeat: Heartbeat;
   logger: StoreLogger | null;
   leaseMs: number;
-  lostHolds: Pick<LostHolds, 'used' | 'settledLate' | 'drawnLate'>;
+  lostHolds: Pick<LostHolds, 'used' | 'settledLate' | 'takeBack' | 'drawnLate'>;
   /** true: holds are made out of slices where requests come often. */
   isEscrow: boolean;
   /** Resolves when the bookings of a workspace that are being sent have arrived or failed; null: there are none. */
@@ -170,10 +170,15 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...settings
   function drawing({ hold, toNanoUsd, spentNanoUsd }: HoldDraw): () => Promise<boolean> {
     const { id, workspaceId, windows, nanoUsd: fromNanoUsd } = hold;
     const drawn = { id, fromNanoUsd, toNanoUsd, spentNanoUsd };
+    // From then on, a repeated draw is one that was late: its first reply got lost.
+    let isLate = false;
     return async () => {
-      const outcome = (await ledger.draw?.(workspaceId, drawn)) ?? 'unknown';
+      const outcome = isLate ? 'late' : ((await ledger.draw?.(workspaceId, drawn)) ?? 'unknown');
       if (outcome === 'late') {
-        const send = () => lostHolds.drawnLate(workspaceId, id, fromNanoUsd, toNanoUsd);
+        isLate = true;
+        await lostHolds.takeBack(workspaceId, id, fromNanoUsd);
+        await ledger.draw?.(workspaceId, { ...drawn, isLate });
+        const send = () => lostHolds.drawnLate(workspaceId, id, toNanoUsd);
         outbox.deliver({ workspaceId, kind: 'addition', send });
       }
       if (observer && spentNanoUsd > 0) observer.booked(workspaceId, windows);

@@ -25,10 +25,13 @@ export interface LostHolds {
    */
   settledLate(workspaceId: WorkspaceId, id: string, heldNanoUsd: number): Promise<void>;
   /**
-   * Takes back a part of what was booked beside the ledger's charge, when a part of a lost hold was reported after all.
+   * Takes back what was or will be booked beside the ledger's charge. To be called before a part of a lost hold is
+   * drawn after all: if this process dies between the two, nothing is booked that is not charged.
    * @throws the ledger's error
    */
-  drawnLate(workspaceId: WorkspaceId, id: string, fromNanoUsd: number, toNanoUsd: number): Promise<void>;
+  takeBack(workspaceId: WorkspaceId, id: string, chargedNanoUsd: number): Promise<void>;
+  /** Books the charge that is left after a part of a lost hold was drawn. @throws the ledger's error */
+  drawnLate(workspaceId: WorkspaceId, id: string, chargedNanoUsd: number): Promise<void>;
   record(recorder: LostCallRecorder): void;
   forget(workspaceId: WorkspaceId): void;
   stop(): void;
@@ -87,13 +90,23 @@ export function createLostHolds({ ledger, clock, logger, leaseMs, isCharged, rec
   }
 
   /**
-   * Books a lost hold. The id of the addition follows from the hold: another process that has seen it expire adds
-   * nothing.
+   * Books the charge for a lost hold. The id of the addition follows from the hold and the charge: another process that
+   * has seen the same charge adds nothing. A charge that late reports have made smaller is another one, whoever sees it
+   * first.
    */
   async function book(workspaceId: WorkspaceId, { id, chargedNanoUsd }: Pick<LostHold, 'id' | 'chargedNanoUsd'>) {
     const owner = ownerOfHold(id);
     if (owner === null || chargedNanoUsd === 0) return;
-    await add(workspaceId, `lost:${id}`, owner, chargedNanoUsd);
+    await add(workspaceId, `lost:${id}:${chargedNanoUsd}`, owner, chargedNanoUsd);
+  }
+
+  /** Takes back a charge, whether or not another process has booked it yet. */
+  async function takeBack(workspaceId: WorkspaceId, id: string, nanoUsd: number): Promise<void> {
+    const owner = ownerOfHold(id);
+    if (owner === null || !ledger.lost || nanoUsd === 0) return;
+    // Another process may still be booking it. After this step, that booking adds nothing.
+    await book(workspaceId, { id, chargedNanoUsd: nanoUsd });
+    await add(workspaceId, `late:${id}:${nanoUsd}`, owner, -nanoUsd);
   }
 
   async function add(workspaceId: WorkspaceId, id: string, owner: HoldOwner, nanoUsd: number): Promise<void> {
@@ -151,18 +164,14 @@ export function createLostHolds({ ledger, clock, logger, leaseMs, isCharged, rec
     async settledLate(workspaceId, id, heldNanoUsd) {
       const owner = ownerOfHold(id);
       if (owner === null || !ledger.lost) return;
-      if (isCharged && heldNanoUsd > 0) {
-        // Another process may still be booking this hold. After this step, that booking adds nothing.
-        await book(workspaceId, { id, chargedNanoUsd: heldNanoUsd });
-        await add(workspaceId, `late:${id}`, owner, -heldNanoUsd);
-      }
+      if (isCharged) await takeBack(workspaceId, id, heldNanoUsd);
       await recordCalls(workspaceId, [owner.callId], true);
     },
-    async drawnLate(workspaceId, id, fromNanoUsd, toNanoUsd) {
+    takeBack,
+    async drawnLate(workspaceId, id, chargedNanoUsd) {
       const owner = ownerOfHold(id);
       if (owner === null || !ledger.lost) return;
-      await book(workspaceId, { id, chargedNanoUsd: fromNanoUsd });
-      await add(workspaceId, `late:${id}:${fromNanoUsd}`, owner, toNanoUsd - fromNanoUsd);
+      await book(workspaceId, { id, chargedNanoUsd });
       await recordCalls(workspaceId, [owner.callId], true);
     },
     record(to) {

@@ -101,6 +101,10 @@ function createBench(ledger: TimedLedger) {
       const drawn: Draw = { id, fromNanoUsd, toNanoUsd, spentNanoUsd };
       return ledger.draw(workspaceId, drawn, nowMs);
     },
+    drawLate: (id: string, fromNanoUsd: number, toNanoUsd: number, spentNanoUsd: number, nowMs = noonMs) => {
+      const drawn: Draw = { id, fromNanoUsd, toNanoUsd, spentNanoUsd, isLate: true };
+      return ledger.draw(workspaceId, drawn, nowMs);
+    },
     expire: (nowMs: number) => ledger.expire(workspaceId, nowMs),
     lost: (sinceMs: number, nowMs: number) => ledger.lost(workspaceId, sinceMs, nowMs),
     renew: (ids: readonly string[], leaseUntilMs: number) => ledger.renew(workspaceId, ids, leaseUntilMs),
@@ -188,22 +192,32 @@ function draws(bench: () => Bench): void {
     expect((await hold(250, [day!])).isHeld).toBe(true);
   });
   it('takes a part of the charge of a hold that has expired, once, and a settlement takes the rest', async () => {
-    const { held, draw, settle, state: at, lost } = bench();
+    const { held, draw, drawLate, settle, state: at, lost } = bench();
     const [day] = shared();
     const id = await held(600, [day!]);
     await draw(id, 600, 500, 90);
     const lateMs = noonMs + leaseMs;
     expect(await at(day!, lateMs)).toEqual([590, 0]);
     // It was made before the hold expired.
-    expect(await draw(id, 600, 500, 90, lateMs)).toBe('repeated');
+    for (const again of [draw, drawLate]) expect(await again(id, 600, 500, 90, lateMs)).toBe('repeated');
+    // Its caller learns only now that it is late.
     expect(await draw(id, 500, 300, 50, lateMs)).toBe('late');
-    expect(await draw(id, 500, 300, 50, lateMs)).toBe('repeated');
+    expect(await at(day!, lateMs)).toEqual([590, 0]);
+    expect(await drawLate(id, 500, 300, 50, lateMs)).toBe('late');
+    for (const again of [draw, drawLate]) expect(await again(id, 500, 300, 50, lateMs)).toBe('repeated');
     expect(await at(day!, lateMs)).toEqual([440, 0]);
     expect(await lost(0, lateMs)).toEqual([{ id, chargedNanoUsd: 300, expiredAtMs: lateMs }]);
     expect(await settle(id, 10, lateMs)).toBe('late');
     expect(await at(day!, lateMs)).toEqual([150, 0]);
-    expect(await draw(id, 300, 100, 7, lateMs)).toBe('repeated');
+    for (const again of [draw, drawLate]) expect(await again(id, 300, 100, 7, lateMs)).toBe('repeated');
     expect(await at(day!, lateMs)).toEqual([150, 0]);
+  });
+  it('takes a part of a live hold also where its caller took it for an expired one', async () => {
+    const { held, drawLate, state: at } = bench();
+    const [day] = shared();
+    const id = await held(600, [day!]);
+    expect(await drawLate(id, 600, 500, 90)).toBe('drawn');
+    expect(await at(day!)).toEqual([90, 500]);
   });
   it('charges only what is left when the hold expires', async () => {
     const { held, draw, state: at } = bench();

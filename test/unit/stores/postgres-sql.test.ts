@@ -19,7 +19,7 @@ describe('functions on the server', () => {
     ['keyv_states_1', 'ba023206c4cfa4bd'],
     ['keyv_expire_1', '92126c95bd36354a'],
     ['keyv_rate_1', '31bec39e9914d5b0'],
-    ['keyv_take_5', '8d2233994e535df0'],
+    ['keyv_take_6', '3dec879cc41dd971'],
   ])('%s has the text that belongs to its number', (name, fingerprint) => {
     const all = [...defineRecords(names), ...defineLedgerFunctions(names), ...defineRates(names)].filter(
       ({ kind }) => kind === 'function',

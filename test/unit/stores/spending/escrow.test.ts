@@ -3,7 +3,7 @@ import { memoryLedger } from '../../../../src/stores/ledger/memory.ts';
 import type { Reservation } from '../../../../src/stores/spending/spending.ts';
 import { memoryStorage } from '../../../../src/stores/storage/memory.ts';
 import { settle } from '../../../support/manual-clock.ts';
-import { away, type Bench, createBench, daily, workspaceId } from './bench.ts';
+import { away, type Bench, createBench, daily, replyLost, workspaceId } from './bench.ts';
 
 const limit = 100_000;
 const scope = daily(limit);
@@ -201,5 +201,53 @@ describe('reports of a slice that another process finds in notes', () => {
     await one.clock.advance(10_000);
     await look(other);
     expect(await one.state('workspace', 'daily')).toEqual([3 * first + 4 + 5, 0]);
+  });
+});
+
+describe('a slice whose process was paused for longer than its lease', () => {
+  /** Resumes at a moment at which nothing of the slice was reported. */
+  async function paused() {
+    const { one, other } = twoProcesses();
+    for (const each of await hold(one, first)) each.settle(cost(3));
+    await one.clock.advance(200);
+    const inSlice = await hold(one, 2);
+    const expired = () => one.ledger.expire(workspaceId);
+    one.faults.renew = away;
+    const end = async () => {
+      for (const each of inSlice) each.settle(cost(4));
+      await one.clock.advance(30_000);
+      const spent = 3 * first + 8;
+      expect(await one.state('workspace', 'daily')).toEqual([spent, 0]);
+      // Where nothing is limited, the same was spent.
+      expect(await one.state('workspace', 'monthly')).toEqual([spent, 0]);
+    };
+    return { one, other, expired, end };
+  }
+  /** The time at which the slice is given back for want of requests, and at which its lease ends. */
+  const [idleMs, leaseMs] = [2_000, 60_000];
+
+  it('leaves no charge in sums without a limit, though the reply to a late report was lost', async () => {
+    const { one, other, expired, end } = await paused();
+    one.faults.draw = away;
+    await one.clock.advance(idleMs + leaseMs);
+    expect(await expired()).toBe(1);
+    await look(other);
+    let lost = 0;
+    one.faults.draw = (run) => (lost++ < 2 ? replyLost(run) : run());
+    await end();
+    expect(lost).toBeGreaterThan(2);
+  });
+  it('leaves no charge in sums without a limit, though another process looks while it is reported', async () => {
+    const { one, other, expired, end } = await paused();
+    one.faults.draw = away;
+    await one.clock.advance(idleMs + leaseMs);
+    expect(await expired()).toBe(1);
+    delete one.faults.draw;
+    // Its late report may arrive, and what follows from that does not.
+    one.faults.add = away;
+    await one.clock.advance(6_000);
+    await look(other);
+    delete one.faults.add;
+    await end();
   });
 });
