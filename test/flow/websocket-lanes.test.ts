@@ -84,6 +84,53 @@ describe('the lanes of a WebSocket', () => {
     for (let at = 0; at < 3; at++) ended.push((await socket.until(isEnd)).at(-1)?.stream_id);
     expect(ended.toSorted()).toEqual(['a', 'b', 'c']);
   });
+
+  it('let no more requests wait than a connection may send, however short they are', async () => {
+    const tested = testGateway();
+    const slow = held();
+    tested.upstream.answer(slow.answer);
+    const socket = await openSocket(tested);
+    socket.send(create({ input: 'x' }));
+    await socket.until(({ type }) => type === 'response.created');
+    for (let at = 0; at < 10_000; at++) socket.send('{"type":"response.create"}');
+    expect(socket.frames.some(({ type }) => type === 'error')).toBe(false);
+    socket.send('{"type":"response.create"}');
+    expect(socket.frames.slice(-1)).toMatchObject([
+      { type: 'error', status: 429, error: { code: 'websocket_queue_limit_reached' } },
+    ]);
+    socket.session.closed();
+    slow.release();
+  });
+
+  it('that are refused at once leave time for everything else between one and the next', async () => {
+    const tested = testGateway();
+    const socket = await openSocket(tested);
+    await socket.turn({ input: 1 });
+    for (let at = 0; at < 200; at++) socket.send(create({ input: at }));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(socket.frames.length).toBeLessThan(20);
+    for (let at = 0; at < 200; at++)
+      expect((await socket.until(isEnd)).at(-1)).toMatchObject({ type: 'error', status: 400 });
+  });
+
+  it('serve what has waited as it was sent', async () => {
+    const tested = testGateway();
+    const slow = held();
+    tested.upstream.answer(slow.answer, answered('two'), answered('three'));
+    const socket = await openSocket(tested);
+    socket.send(create({ input: 'one' }));
+    socket.send(create({ input: 'two', temperature: 0.25, generate: true, previous_response_id: null }));
+    socket.send(create({ input: 'three', seed: 7, stream_id: 'a' }));
+    slow.release();
+    for (let at = 0; at < 3; at++) expect((await socket.until(isEnd)).at(-1)?.type).toBe('response.completed');
+    const bodies = tested.upstream.sent.map(({ body: { temperature, seed, messages } }) => ({
+      temperature,
+      seed,
+      messages,
+    }));
+    expect(bodies).toContainEqual({ temperature: 0.25, seed: undefined, messages: [{ role: 'user', content: 'two' }] });
+    expect(bodies).toContainEqual({ temperature: undefined, seed: 7, messages: [{ role: 'user', content: 'three' }] });
+  });
 });
 
 describe('a WebSocket that is closed', () => {
@@ -202,6 +249,17 @@ describe('a client that reads slowly', () => {
       if (at % 500 === 0) await tested.run(Promise.resolve());
     }
     expect(reading.closed).toBeNull();
+  });
+
+  it('and provokes large ones that it does not read has to go much sooner', async () => {
+    const tested = testGateway({ webSockets: { queueBytes: 10_000 } });
+    const socket = await openSocket(tested, { room: () => new Promise(() => undefined) });
+    const steer = { type: 'response.steer', previous_response_id: 'gen-none', input: 'x'.repeat(4_000) };
+    socket.send(steer);
+    socket.send(steer);
+    expect(socket.closed).toBeNull();
+    socket.send(steer);
+    expect([socket.closed?.code, socket.frames.length]).toEqual([1008, 3]);
   });
 
   it('and has stopped is given up, and its connection closed', async () => {

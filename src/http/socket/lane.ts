@@ -19,9 +19,17 @@ export interface Turn {
   previousId: string | null;
   /** false: prepares the conversation, and asks no model. */
   generates: boolean;
-  /** The characters of the frame, which is kept while the turn waits. */
+  /** The characters of the frame. */
   size: number;
   /** Input of `response.steer` that this turn takes up by itself; []: the client sent the turn. */
+  steers: readonly Steer[];
+}
+
+/** The frame of a turn that waits, as text: its objects may take fifteen times as much. It was checked. */
+export interface WaitingFrame {
+  text: string;
+  /** Its characters. */
+  size: number;
   steers: readonly Steer[];
 }
 
@@ -48,7 +56,7 @@ export interface Flight {
 export interface Lane {
   /** null: the lane of frames without a `stream_id`. */
   streamId: string | null;
-  waiting: Turn[];
+  waiting: (Turn | WaitingFrame)[];
   flight: Flight | null;
   /** The latest response, which the next turn may go on from. */
   latest: string | null;

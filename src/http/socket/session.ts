@@ -1,3 +1,4 @@
+import { nextTurn } from '../../base/async/next-turn.ts';
 import type { Clock } from '../../base/clock.ts';
 import { EventFramer } from '../../base/http/sse.ts';
 import type { Ids } from '../../base/ids.ts';
@@ -18,7 +19,7 @@ import {
   unforeseen,
   withStreamId,
 } from './frames.ts';
-import type { Flight, Lane, Steer, Turn } from './lane.ts';
+import type { Flight, Lane, Steer, Turn, WaitingFrame } from './lane.ts';
 import { type Conversation, itemsOf, itemsText, joined, nothingSaid, type ResponseMemory } from './memory.ts';
 import {
   answeredCall,
@@ -77,6 +78,8 @@ export interface SessionDeps {
 const responseEvents = new Set(['response.created', 'response.in_progress', 'response.queued']);
 /** Frames that a client may provoke without reading. */
 const mostUnread = 1_000;
+/** Requests that wait on one connection: each takes some memory and some work, however short it is. */
+const mostWaiting = 10_000;
 const ends = new Set(['response.completed', 'response.incomplete', 'response.failed', 'error']);
 
 /** A connection is as old as it may get. */
@@ -110,8 +113,9 @@ export class ResponsesSession implements SocketSession {
   #inFlight = 0;
   #waitingSize = 0;
   #unanswered = 0;
-  /** Frames of the session itself that were sent while the client reads too slowly. */
+  /** Frames of the session itself that were sent while the client reads too slowly, and their characters. */
   #unread = 0;
+  #unreadSize = 0;
   #isClosed = false;
   /** The reason why no further turns are taken; null: they are. */
   #last: typeof tooOld | null = null;
@@ -137,7 +141,7 @@ export class ResponsesSession implements SocketSession {
     try {
       const frame = readFrame(data, this.#deps.limits);
       if (frame.type === 'response.steer') this.#steer(frame.fields, frame.size);
-      else if (frame.type === 'response.create') this.#create(frame.turn, frame.streamId);
+      else if (frame.type === 'response.create') this.#create(frame.turn, frame.streamId, data as string);
     } catch (error) {
       if (error instanceof Refused) this.#refuse(error.error, error.streamId);
       else this.#refuse(unforeseen(error), null);
@@ -172,16 +176,30 @@ export class ResponsesSession implements SocketSession {
     for (const { flight } of this.#lanes.values()) flight?.cut();
   }
 
-  #create(turn: Turn, streamId: string | null): void {
-    const { settings } = this.#deps;
+  #create(turn: Turn, streamId: string | null, text: string): void {
+    const { queueBytes } = this.#deps.settings;
     if (this.#last !== null) throw new Refused(this.#last.error, streamId);
-    if (this.#waitingSize + turn.size > settings.queueBytes) {
-      const message = `More than ${settings.queueBytes} bytes wait on this connection; wait for a response`;
+    const limit =
+      this.#waitingSize + turn.size > queueBytes
+        ? `${queueBytes} bytes`
+        : this.#waitingTurns() >= mostWaiting
+          ? `${mostWaiting} requests`
+          : null;
+    if (limit !== null) {
+      const message = `More than ${limit} wait on this connection; wait for a response`;
       throw new Refused({ status: 429, code: 'websocket_queue_limit_reached', message, param: null }, streamId);
     }
-    this.#laneOf(streamId).waiting.push(turn);
+    const { waiting } = this.#laneOf(streamId);
+    waiting.push(turn);
     this.#waitingSize += turn.size;
     this.#startNext();
+    if (waiting.at(-1) === turn) waiting[waiting.length - 1] = { text, size: turn.size, steers: [] };
+  }
+
+  #waitingTurns(): number {
+    let count = 0;
+    for (const { waiting } of this.#lanes.values()) count += waiting.length;
+    return count;
   }
 
   #laneOf(streamId: string | null): Lane {
@@ -203,8 +221,9 @@ export class ResponsesSession implements SocketSession {
     for (const [name, lane] of this.#lanes) {
       if (this.#inFlight >= this.#deps.settings.inFlight) return;
       if (lane.flight !== null) continue;
-      const turn = lane.waiting.shift();
-      if (turn === undefined) continue;
+      const next = lane.waiting.shift();
+      if (next === undefined) continue;
+      const turn = 'text' in next ? this.#turnOf(next) : next;
       // Its next turn comes behind those of the others.
       this.#lanes.delete(name);
       this.#lanes.set(name, lane);
@@ -229,9 +248,17 @@ export class ResponsesSession implements SocketSession {
           this.#inFlight--;
           if (this.#isClosed) return;
           this.#closeWhenIdle();
-          this.#startNext();
+          // A turn that is refused waits for nothing: without a break, thousands of them would hold everybody else up.
+          if (this.#waitingTurns() > 0) void nextTurn().then(() => this.#startNext());
         });
     }
+  }
+
+  /** Reads a frame once more that was checked when it came. */
+  #turnOf({ text }: WaitingFrame): Turn {
+    const frame = readFrame(text, this.#deps.limits);
+    if (frame.type !== 'response.create') throw new Error(`A frame of the type ${frame.type} has waited for its turn`);
+    return frame.turn;
   }
 
   async #run(lane: Lane, flight: Flight): Promise<void> {
@@ -450,9 +477,12 @@ export class ResponsesSession implements SocketSession {
     const room = this.#send(text);
     if (room === undefined) return;
     this.#unread++;
-    if (this.#unread > mostUnread) this.#shut(1008, 'The client does not read');
+    this.#unreadSize += text.length;
+    const isTooMuch = this.#unread > mostUnread || this.#unreadSize > this.#deps.settings.queueBytes;
+    if (isTooMuch) this.#shut(1008, 'The client does not read');
     void room.then(() => {
       this.#unread = 0;
+      this.#unreadSize = 0;
     });
   }
 
