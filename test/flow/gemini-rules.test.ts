@@ -216,6 +216,46 @@ describe('a provider of the Gemini wire that is silent', () => {
   });
 });
 
+describe('a request of the Gemini wire with a single object in the place of a list', () => {
+  const part = (text: string) => ({ parts: { text } });
+  const declared = { name: 'look', parameters: { type: 'OBJECT', properties: { at: { type: 'STRING' } } } };
+  const single = {
+    system_instruction: part('Be brief'),
+    contents: part('Hi'),
+    tools: { function_declarations: declared },
+    safety_settings: { category: 'HARM_CATEGORY_HARASSMENT', threshold: 'BLOCK_NONE' },
+  };
+  it.each([':generateContent', ':countTokens'])('is the same as one with lists: %s', async (form) => {
+    const { ask, upstream } = gemini({
+      providers: {
+        up: { baseUrl: 'https://up.test/v1', apiKey: upstreamKeys.up, dialect: 'google-generate-content' },
+        alt: { baseUrl: 'https://alt.test/v1', apiKey: upstreamKeys.alt },
+      },
+    });
+    upstream.always({ status: 400, body: {} });
+    for (const model of ['fast', 'other']) await ask('', form, single, undefined, `/v1beta/models/acme/${model}`);
+    const [own, chat] = upstream.sent.map(({ body }) => body as Json);
+    const listed = {
+      system_instruction: { parts: [{ text: 'Be brief' }] },
+      contents: [{ parts: [{ text: 'Hi' }] }],
+      tools: [{ function_declarations: [declared] }],
+      safety_settings: [single.safety_settings],
+    };
+    expect(own.generateContentRequest ?? own).toMatchObject(listed);
+    if (form === ':countTokens') return;
+    expect(chat.messages).toEqual([
+      { role: 'system', content: 'Be brief' },
+      { role: 'user', content: 'Hi' },
+    ]);
+    expect(chat.tools).toMatchObject([{ type: 'function', function: { name: 'look' } }]);
+  });
+  it('is looked at by guardrails', async () => {
+    const { ask, upstream } = guarded({ builtin: 'email', action: 'block' });
+    const { status } = await ask('', ':generateContent', { ...single, system_instruction: part(`Ask ${address}`) });
+    expect([status, upstream.sent.length]).toEqual([403, 0]);
+  });
+});
+
 describe('a call of the Gemini wire', () => {
   const said = (args: string) => ({
     body: [

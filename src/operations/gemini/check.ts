@@ -6,6 +6,7 @@ import { checkWithBounds } from '../../schema/chat/request-bounds.ts';
 import { geminiRequestCheck } from '../../schema/compiled.ts';
 import { gatewayFieldNames } from '../../schema/gateway-shape.ts';
 import { geminiIssues } from '../../schema/gemini/issues.ts';
+import { withLists } from '../../schema/gemini/lists.ts';
 import type { GeminiRequest } from '../../schema/gemini/request.ts';
 import type { BodyCheck } from '../../schema/schema.ts';
 import { asWritten } from '../chat/as-written.ts';
@@ -29,7 +30,10 @@ export function geminiChecks({ pipeline, bounds }: Pick<GeminiDeps, 'pipeline' |
     asWritten(checkWithBounds(checkWithPlugins(geminiRequestCheck, pipeline.plugins), bounds), gatewayFieldNames),
   );
   return {
-    body: () => check()(),
+    body() {
+      const own = check()();
+      return { safeParse: (value) => own.safeParse(withLists(value)) };
+    },
     issues: (body, headers) => withHeaderIssues(geminiIssues(body), headers),
     keepDigits: (body, text) => keepDigits(body, text, argumentFields),
   };
