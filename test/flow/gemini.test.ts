@@ -137,7 +137,7 @@ describe('POST /v1beta/models/{model}:generateContent over a chat upstream', () 
         ],
       },
       { role: 'tool', tool_call_id: 'call_1', content: 'A' },
-      { role: 'tool', tool_call_id: 'call_2', content: '{"error":"none"}' },
+      { role: 'tool', tool_call_id: 'call_2', content: 'Error: none' },
       { role: 'user', content: 'Go on' },
     ]);
   });

@@ -1,6 +1,7 @@
 import { isObject, type Loose } from '../../base/values.ts';
 import type { AssistantMessage, CacheControl, ChatMessage, ContentPart, ToolMessage } from '../../schema/chat/chat.ts';
 import { type CalledTools, calledTools } from '../shared/called-tools.ts';
+import { withFailureInWords } from '../shared/failed-result.ts';
 import type { Dropped } from '../shared/left-out.ts';
 import { unsupported } from '../shared/unsupported.ts';
 import { argumentsObject, contentText } from '../shared/values.ts';
@@ -15,6 +16,7 @@ const carriedFields: ReadonlySet<string> = new Set([
   'refusal',
   'tool_calls',
   'tool_call_id',
+  'is_error',
   'reasoning',
   'reasoning_content',
   'reasoning_details',
@@ -46,7 +48,7 @@ export function encodePrompt(messages: readonly ChatMessage[], context: PromptCo
       if (encoded !== null) prompt.push(encoded);
       continue;
     }
-    const result = toolResult(message, called, path, context);
+    const result = toolResult(withFailureInWords(message), called, path, context);
     const last = prompt.at(-1);
     if (last?.role === 'tool') (last.content as Loose[]).push(result);
     else prompt.push({ role: 'tool', content: [result] });

@@ -1,5 +1,6 @@
 import type { Loose } from '../../base/values.ts';
 import type { AssistantMessage, ChatMessage, ContentPart, ToolMessage } from '../../schema/chat/chat.ts';
+import { withFailureInWords } from '../shared/failed-result.ts';
 import type { Dropped } from '../shared/left-out.ts';
 import { unsupported } from '../shared/unsupported.ts';
 import { contentText } from '../shared/values.ts';
@@ -12,6 +13,7 @@ const carriedFields: ReadonlySet<string> = new Set([
   'refusal',
   'tool_calls',
   'tool_call_id',
+  'is_error',
   'reasoning',
   'reasoning_content',
   'reasoning_details',
@@ -40,7 +42,7 @@ function encodeMessage(message: ChatMessage, path: string, dropped: Dropped): Lo
     case 'user':
       return { role: 'user', content: encodeParts(message.content, path, dropped, 'text or an image') };
     case 'tool':
-      return encodeToolMessage(message, path, dropped);
+      return encodeToolMessage(withFailureInWords(message), path, dropped);
     case 'assistant':
       return encodeAssistant(message, path, dropped);
   }

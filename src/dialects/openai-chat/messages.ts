@@ -1,5 +1,6 @@
 import { isObject, type Loose } from '../../base/values.ts';
 import type { ChatMessage } from '../../schema/chat/chat.ts';
+import { withFailureInWords } from '../shared/failed-result.ts';
 import { addedMessageFields, type ChatQuirks, reasoningFields } from './quirks.ts';
 import { moveReasoning } from './reasoning.ts';
 
@@ -44,8 +45,9 @@ function encodeMessage(
     quirks.cacheControl?.includes('messages') !== true;
   // Some servers refuse a message without the field, beside tool calls too.
   const lacksContent = parts === undefined;
-  if (!asSystem && !moved && !isMarked && !hasNull && !lacksContent) return message;
-  const encoded: Loose = { ...message };
+  const mayHaveFailed = message.role === 'tool' && 'is_error' in message;
+  if (!asSystem && !moved && !isMarked && !hasNull && !lacksContent && !mayHaveFailed) return message;
+  const encoded: Loose = { ...(mayHaveFailed ? withFailureInWords(message) : message) };
   if (lacksContent) encoded.content = null;
   if (hasNull) for (const field of Object.keys(encoded)) if (isUnset(encoded, field)) delete encoded[field];
   if (asSystem) encoded.role = 'system';

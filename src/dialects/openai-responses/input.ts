@@ -1,5 +1,6 @@
 import { addAll, type Loose } from '../../base/values.ts';
 import type { AssistantMessage, ChatMessage, ToolMessage } from '../../schema/chat/chat.ts';
+import { withFailureInWords } from '../shared/failed-result.ts';
 import type { Dropped } from './dropped.ts';
 import { encodeOutputParts, encodeOwnParts, encodeParts } from './parts.ts';
 import type { ResponsesQuirks } from './quirks.ts';
@@ -22,7 +23,7 @@ export function encodeMessage(
 ): readonly Loose[] {
   const path = `messages[${at}]`;
   if (message.role === 'assistant') return encodeAssistant(message, path, quirks, dropped);
-  if (message.role === 'tool') return [encodeToolResult(message, path, quirks, dropped)];
+  if (message.role === 'tool') return [encodeToolResult(withFailureInWords(message), path, quirks, dropped)];
   const { role, content } = message;
   dropped.noteOthers('messages[].', message, ['role', 'content']);
   return [

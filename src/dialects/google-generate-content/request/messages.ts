@@ -17,6 +17,7 @@ const messageFields: ReadonlySet<string> = new Set([
   'content',
   'tool_calls',
   'tool_call_id',
+  'is_error',
   'refusal',
   'reasoning',
   'reasoning_content',
@@ -104,7 +105,7 @@ function encodeTexts(
 
 /** Encodes a result with the name of its function, which the caller's message does not have: it refers to the call. */
 function encodeToolResult(
-  { content, tool_call_id: id }: ToolMessage,
+  { content, tool_call_id: id, is_error: isError }: ToolMessage,
   path: string,
   called: CalledTools,
   family: ModelFamily,
@@ -116,7 +117,7 @@ function encodeToolResult(
   const result: Loose = {
     ...(quirks.callIds === false ? {} : { id }),
     name,
-    response: { output: contentText(content) ?? '' },
+    response: { [isError === true ? 'error' : 'output']: contentText(content) ?? '' },
   };
   const media: Loose[] = [];
   if (typeof content !== 'string')

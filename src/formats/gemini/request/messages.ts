@@ -195,7 +195,7 @@ function otherTurn(parts: readonly Loose[], calls: Calls, leftover: Leftover): C
     tools.push({
       role: 'tool',
       tool_call_id: callIdOf(response, calls),
-      content: resultText(fieldOf(response, 'response')),
+      ...resultOf(fieldOf(response, 'response')),
     });
     for (const media of listOf(response, 'parts')) {
       const converted = isObject(media) ? contentPart(media, leftover) : null;
@@ -220,12 +220,11 @@ function callIdOf(response: Loose, calls: Calls): string {
   return found?.id ?? newId(calls);
 }
 
-/** The content of a tool's response: the text alone, where there is nothing else. */
-function resultText(response: unknown): string {
-  if (!isObject(response)) return response === undefined ? '' : JSON.stringify(response);
-  const keys = Object.keys(response);
-  const only = keys.length === 1 ? response[keys[0] as string] : undefined;
-  return typeof only === 'string' && /^(?:output|result|content)$/.test(keys[0] as string)
-    ? only
-    : stringifyExact(response);
+/** The content of a tool's response: the text alone, where there is nothing else. A tool that failed has said only why. */
+function resultOf(response: unknown): { content: string; is_error?: true } {
+  if (!isObject(response)) return { content: response === undefined ? '' : JSON.stringify(response) };
+  const [[name, only] = ['', null], second] = Object.entries(response);
+  const isText = second === undefined && typeof only === 'string' && /^(?:output|result|content|error)$/.test(name);
+  if (!isText) return { content: stringifyExact(response) };
+  return name === 'error' ? { content: only, is_error: true } : { content: only };
 }
