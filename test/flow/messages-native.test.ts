@@ -120,6 +120,22 @@ describe('a Messages request for an upstream of the same wire', () => {
     });
     expect(Object.keys(sent).filter((name) => /stainless|claude-code|dangerous|authorization/.test(name))).toEqual([]);
   });
+  it('has all texts that end its response, and guardrails see each of them', async () => {
+    const stop_sequences = ['a', 'b', 'c', 'd', 'bob@example.com'];
+    const text = JSON.stringify({
+      model: 'acme/own',
+      max_tokens: 10,
+      stop_sequences,
+      messages: [{ role: 'user', content: 'Hi' }],
+    });
+    const { post, upstream } = nativeGateway();
+    upstream.answer({ body: message() });
+    expect((await post(text)).status).toBe(200);
+    expect(upstream.sent[0]?.body.stop_sequences).toEqual(stop_sequences);
+    const patterns = [{ builtin: 'email' as const, action: 'block' as const }];
+    const guarded = nativeGateway({ guardrails: [textGuardrail({ id: 'pii', patterns })] });
+    expect([(await guarded.post(text)).status, guarded.upstream.sent.length]).toEqual([403, 0]);
+  });
   it('chooses no part of the account of another: whoever brings the credential does', async () => {
     const chosen = {
       'anthropic-workspace-id': 'wrkspc_1',

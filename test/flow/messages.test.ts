@@ -182,6 +182,15 @@ describe('POST /messages over a chat upstream', () => {
       /brand_new|placeholder|code_execution|context_management/,
     );
   });
+  it('sends as many texts that end a response as chat upstreams take', async () => {
+    const { post, upstream } = messagesGateway();
+    upstream.always({ body: completion() });
+    const five = ['a', 'b', 'c', 'd', 'e'];
+    const dropped = async (stop_sequences: readonly string[]) =>
+      (await post({ stop_sequences })).headers.get('x-service-dropped');
+    expect([await dropped(five), await dropped(five.slice(1))]).toEqual(['stop_sequences', null]);
+    expect(upstream.sent.map((one) => one.body.stop)).toEqual([five.slice(0, 4), five.slice(1)]);
+  });
   it('gives thoughts a signature, and takes them back to the provider that made them', async () => {
     const { post, upstream } = messagesGateway();
     const thought = completion();

@@ -37,6 +37,9 @@ const partly: ReadonlySet<string> = new Set([
   'thread',
 ]);
 
+/** The most texts that end a response, on the chat wire. */
+const mostStops = 4;
+
 /** Converts all fields but the conversation and the tools. Null means that a field is not set. */
 export function convertFields(request: MessagesRequest, leftover: Leftover): { chat: Loose; own: Loose } {
   const chat: Loose = {};
@@ -49,7 +52,13 @@ export function convertFields(request: MessagesRequest, leftover: Leftover): { c
   }
   if (isSet(request.thread)) leftover.need('thread', 'the complete conversation: this provider keeps no threads');
   if (isSet(request.max_tokens)) chat.max_completion_tokens = request.max_tokens;
-  if (request.stop_sequences && request.stop_sequences.length > 0) chat.stop = request.stop_sequences;
+  const stops = request.stop_sequences ?? [];
+  if (stops.length > 0) chat.stop = stops.slice(0, mostStops);
+  if (stops.length > mostStops) {
+    // An upstream of this wire gets all of them, and so guardrails must see them.
+    own.stop_sequences = stops;
+    leftover.note('stop_sequences');
+  }
   if (request.service_tier === 'standard_only') chat.service_tier = 'default';
   else if (isSet(request.service_tier)) chat.service_tier = 'auto';
   const user = request.user ?? request.metadata?.user_id;
