@@ -120,6 +120,22 @@ describe('a Messages request for an upstream of the same wire', () => {
     });
     expect(Object.keys(sent).filter((name) => /stainless|claude-code|dangerous|authorization/.test(name))).toEqual([]);
   });
+  it.each([
+    [404, 'not_found_error', 'thread_not_found'],
+    [400, 'invalid_request_error', 'thread_expired'],
+  ])('brings the code of an error back, by which clients decide: %s %s %s', async (status, type, error_code) => {
+    const { post, upstream } = nativeGateway();
+    const error = { type, message: 'No such thread', details: { error_code, unsupported: [] } };
+    upstream.answer({ status, body: { type: 'error', error } });
+    const thread = { type: 'continue', previous_message_id: 'msg_1' };
+    const messages = [{ role: 'user', content: 'Hi' }];
+    const answer = await post(JSON.stringify({ model: 'acme/own', max_tokens: 10, thread, messages }));
+    expect([answer.status, answer.json.error.type, answer.json.error.details.error_code]).toEqual([
+      status,
+      type,
+      error_code,
+    ]);
+  });
   it('has all texts that end its response, and guardrails see each of them', async () => {
     const stop_sequences = ['a', 'b', 'c', 'd', 'bob@example.com'];
     const text = JSON.stringify({

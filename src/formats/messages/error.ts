@@ -41,8 +41,17 @@ export function messagesError(status: number, message: string, metadata: Record<
   return {
     type: messagesErrorType(status),
     message: isTooLong ? `prompt is too long: ${message}` : message,
-    ...(status === 500 ? {} : { details: metadata }),
+    ...(status === 500 ? {} : { details: { ...metadata, ...ownCode(metadata.raw) } }),
   };
+}
+
+/**
+ * Returns the code that a provider of this wire gives in the details of an error: client libraries decide by it, such as
+ * by `thread_not_found`, after which they begin a new thread.
+ */
+function ownCode(raw: unknown): { error_code?: string } {
+  const code = typeof raw === 'string' ? /"error_code"\s*:\s*"([\w-]{1,80})"/.exec(raw)?.[1] : undefined;
+  return code === undefined ? {} : { error_code: code };
 }
 
 /** The errors after which a client must not try again: the same request would be refused again. */
