@@ -156,6 +156,18 @@ export const operationTexts: Readonly<Record<string, OperationText>> = {
     body: 'TranscriptionRequest',
     events: { schema: 'TranscriptionEvent' },
   },
+  explainTranscription: {
+    tag: 'Audio',
+    summary: 'Explain how a request for a transcript would be routed, and what would be held for it',
+    description: noProvider,
+    body: 'TranscriptionRequest',
+  },
+  explainTranslation: {
+    tag: 'Audio',
+    summary: 'Explain how a request for a translation would be routed, and what would be held for it',
+    description: noProvider,
+    body: 'TranslationRequest',
+  },
   createTranslation: {
     tag: 'Audio',
     summary: 'Write down in English what is said',
@@ -665,7 +677,9 @@ export const headerParameters: readonly {
       'createSpeech',
       'explainSpeech',
       'createTranscription',
+      'explainTranscription',
       'createTranslation',
+      'explainTranslation',
       'createImages',
       'explainImages',
       'editImages',

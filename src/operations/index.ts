@@ -14,7 +14,12 @@ import { getCurrentKey } from './api-keys/get-current.ts';
 import { listApiKeys } from './api-keys/list.ts';
 import { updateApiKey } from './api-keys/update.ts';
 import { createSpeech, explainSpeech } from './audio/speech.ts';
-import { createTranscription, createTranslation } from './audio/transcriptions.ts';
+import {
+  createTranscription,
+  createTranslation,
+  explainTranscription,
+  explainTranslation,
+} from './audio/transcriptions.ts';
 import { type AuditedDeps, audited } from './audit/audited.ts';
 import { listAudit } from './audit/list.ts';
 import { deleteBudget } from './budgets/delete.ts';
@@ -168,7 +173,9 @@ function operationTable(given: never) {
     createSpeech(deps),
     explainSpeech(deps),
     createTranscription(deps),
+    explainTranscription(deps),
     createTranslation(deps),
+    explainTranslation(deps),
     createImages(deps),
     explainImages(deps),
     editImages(deps),

@@ -37,6 +37,8 @@ describe('the audit log', () => {
       'explainRerank',
       'explainResponse',
       'explainSpeech',
+      'explainTranscription',
+      'explainTranslation',
       'updateConversation',
     ]);
   });

@@ -448,6 +448,24 @@ describe('models that hear and speak', () => {
     expect(refused.status).toBe(404);
   });
 
+  it('are explained without a call: the length of the sound is what would be held', async () => {
+    const t = gateway();
+    for (const [path, fields] of [
+      [
+        '/audio/transcriptions/explain',
+        { model: 'openai/whisper-1', timestamp_granularities: ['word'], response_format: 'verbose_json' },
+      ],
+      ['/audio/translations/explain', { model: 'openai/whisper-1' }],
+    ] as const) {
+      const { status, json } = await post(t, path, fields as never);
+      // Three seconds, and one for rounding.
+      expect([status, json?.data.candidates[0].ceiling_usd]).toEqual([200, 0.0004]);
+    }
+    const refused = await post(t, '/audio/translations/explain', { model: 'openai/gpt-4o-transcribe' });
+    expect([refused.status, refused.json?.data.candidates, refused.json?.data.error.code]).toEqual([200, [], 400]);
+    expect(t.upstream.sent).toEqual([]);
+  });
+
   it('are sold by a key of the workspace itself, which counts against no budget', async () => {
     const t = gateway({ secrets: { current: 'a-master-key-of-32-characters-xx' } } as never);
     const made = await t.call('POST', '/byok', { provider: 'openai', key: 'sk-own-0123456789' });

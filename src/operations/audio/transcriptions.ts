@@ -7,10 +7,37 @@ import {
 } from '../../schema/audio/transcription-request.ts';
 import { transcriptionResultSchema } from '../../schema/audio/transcription-result.ts';
 import type { FormFields, Operation } from '../operation.ts';
-import { asTaskOperation, type TaskDeps } from '../tasks/task-call.ts';
+import { asTaskOperation, explainTaskOperation, type TaskDeps, type TaskRequest } from '../tasks/task-call.ts';
 
 const commonForm = { file: 'file', input_audio: 'object', temperature: 'number' } as const satisfies FormFields;
 const taskForm = { models: 'list', provider: 'object', trace: 'object' } as const satisfies FormFields;
+
+/** The request, as POST /audio/transcriptions and its explanation read it. */
+const ofTranscription = {
+  body: transcriptionRequestSchema,
+  form: {
+    ...commonForm,
+    ...taskForm,
+    languages: 'list',
+    keywords: 'list',
+    timestamp_granularities: 'list',
+    include: 'list',
+    chunking_strategy: 'object',
+    known_speaker_names: 'list',
+    known_speaker_references: 'list',
+    stream: 'boolean',
+  },
+  issues: (body) => [...fileIssues(body), ...formIssues(body)],
+  taskOf: (body) => transcriptTask('transcriptions', body),
+} satisfies TaskRequest<TranscriptionRequest>;
+
+/** The request, as POST /audio/translations and its explanation read it. */
+const ofTranslation = {
+  body: translationRequestSchema,
+  form: { ...commonForm, ...taskForm },
+  issues: fileIssues,
+  taskOf: (body) => transcriptTask('translations', body),
+} satisfies TaskRequest<TranslationRequest>;
 
 /**
  * Writes down what is said.
@@ -20,22 +47,17 @@ export function createTranscription(deps: TaskDeps): Operation<TranscriptionRequ
   return asTaskOperation(deps, {
     name: 'createTranscription',
     path: '/audio/transcriptions',
-    body: transcriptionRequestSchema,
-    form: {
-      ...commonForm,
-      ...taskForm,
-      languages: 'list',
-      keywords: 'list',
-      timestamp_granularities: 'list',
-      include: 'list',
-      chunking_strategy: 'object',
-      known_speaker_names: 'list',
-      known_speaker_references: 'list',
-      stream: 'boolean',
-    },
     result: transcriptionResultSchema,
-    issues: (body) => [...fileIssues(body), ...formIssues(body)],
-    taskOf: (body) => transcriptTask('transcriptions', body),
+    ...ofTranscription,
+  });
+}
+
+/** Explains how such a request would be routed and paid now. */
+export function explainTranscription(deps: TaskDeps): Operation<TranscriptionRequest> {
+  return explainTaskOperation(deps, {
+    name: 'explainTranscription',
+    path: '/audio/transcriptions/explain',
+    ...ofTranscription,
   });
 }
 
@@ -47,11 +69,17 @@ export function createTranslation(deps: TaskDeps): Operation<TranslationRequest>
   return asTaskOperation(deps, {
     name: 'createTranslation',
     path: '/audio/translations',
-    body: translationRequestSchema,
-    form: { ...commonForm, ...taskForm },
     result: transcriptionResultSchema,
-    issues: fileIssues,
-    taskOf: (body) => transcriptTask('translations', body),
+    ...ofTranslation,
+  });
+}
+
+/** Explains how such a request would be routed and paid now. */
+export function explainTranslation(deps: TaskDeps): Operation<TranslationRequest> {
+  return explainTaskOperation(deps, {
+    name: 'explainTranslation',
+    path: '/audio/translations/explain',
+    ...ofTranslation,
   });
 }
 

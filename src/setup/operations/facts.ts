@@ -134,7 +134,9 @@ export const lateFacts: readonly FactsRow[] = [
   ['createSpeech', 'POST', '/audio/speech', inference, { recordsItself: true, hasId: true }],
   ['explainSpeech', 'POST', '/audio/speech/explain', both],
   ['createTranscription', 'POST', '/audio/transcriptions', inference, { recordsItself: true, hasId: true }],
+  ['explainTranscription', 'POST', '/audio/transcriptions/explain', both],
   ['createTranslation', 'POST', '/audio/translations', inference, { recordsItself: true, hasId: true }],
+  ['explainTranslation', 'POST', '/audio/translations/explain', both],
   [
     'createImages',
     'POST',

@@ -317,7 +317,9 @@ export async function exerciseAll(store: StoreOption, onExchange?: (exchange: Ex
     speech: { model: 'canary/speech', input: 'a', stream_format: 'sse' },
     'speech/explain': { model: 'canary/speech', input: 'a' },
     transcriptions: { model: 'canary/transcriptions', ...sound },
+    'transcriptions/explain': { model: 'canary/transcriptions', ...sound },
     translations: { model: 'canary/translations', ...sound },
+    'translations/explain': { model: 'canary/translations', ...sound },
   }))
     await call('POST', `/audio/${path}`, body, secrets.inference);
   const ofImages = {
