@@ -8,7 +8,7 @@ import { costsIn } from './run.ts';
 import { openStore, type StoreAt } from './stores.ts';
 import { raceTransport } from './upstream.ts';
 
-// A process that is killed, or lives long enough to be stopped. It notes every step beforehand.
+// A process that is killed or paused, or lives long enough to be stopped. It notes every step beforehand.
 
 export interface KillPlan {
   at: StoreAt;
@@ -39,9 +39,13 @@ const statuses: Record<number, number> = {};
 let isOver = false;
 for (const [n, key] of keys.entries()) await play(gateway, smallRequest(seed - 1 - n), key);
 
-process.on('message', async (message: 'stop' | { startAtMs: number }) => {
+process.on('message', async (message: 'stop' | { startAtMs: number } | { setByMs: number }) => {
   if (message === 'stop') {
     isOver = true;
+    return;
+  }
+  if ('setByMs' in message) {
+    clock.set(clock.now() + message.setByMs);
     return;
   }
   await sleep(message.startAtMs - Date.now());
