@@ -82,7 +82,11 @@ export function createSpending({
   };
   const isCharged = onLostHold === 'charge';
   const lostHolds = createLostHolds({ ledger, clock, logger, leaseMs, isCharged, recover });
-  const bookingsInFlight = (workspaceId: WorkspaceId) => log?.inFlight(workspaceId) ?? outbox.inFlight(workspaceId);
+  const bookingsInFlight = (workspaceId: WorkspaceId) => {
+    // Not all that is sent comes from the log: slices give back what is free without a note.
+    const [noted, sent] = [log?.inFlight(workspaceId) ?? null, outbox.inFlight(workspaceId)];
+    return noted && sent ? Promise.all([noted, sent]) : (noted ?? sent);
+  };
   const holds = createHolds({
     ledger,
     clock,

@@ -23,7 +23,7 @@ export interface Escrow {
   reports(ends: readonly HoldEnd[]): { direct: HoldEnd[]; reports: SliceReport[] };
   /**
    * Gives back what is free in the slices of a workspace, and takes none for a while.
-   * @returns resolves when that was sent once; null: nothing is free
+   * @returns resolves when that was sent once, also of slices that are being taken; null: nothing is free
    */
   giveBack(workspaceId: WorkspaceId): Promise<unknown> | null;
   /** Notes that leases were extended. @param from  a moment before the ledger was asked */
@@ -81,7 +81,8 @@ interface Pool {
   mostFreeNanoUsd: number;
   restUntilMs: number;
   adjustedAtMs: number;
-  isAdjusting: boolean;
+  /** Resolves when the slice that is being taken is there; null: none is being taken, and none is given back. */
+  adjusting: Promise<void> | null;
 }
 
 interface Asked {
@@ -118,7 +119,7 @@ export function createEscrow({ ledger, clock, ids, leaseMs, hold, send }: Escrow
         mostFreeNanoUsd: 0,
         restUntilMs: 0,
         adjustedAtMs: 0,
-        isAdjusting: false,
+        adjusting: null,
       };
       ofWorkspace.set(key, pool);
       cancel ??= clock.after(periodMs, look, { isIdle: true });
@@ -166,8 +167,8 @@ export function createEscrow({ ledger, clock, ids, leaseMs, hold, send }: Escrow
         const isIdle = nowMs - pool.askedAtMs >= idleMs;
         for (const slice of pool.slices)
           if (isIdle || !isUsable(slice) || nowMs - slice.sinceMs >= oldestMs) void end(pool, slice);
-        if (!isIdle) void adjust(pool);
-        else if (!pool.isAdjusting) ofWorkspace.delete(pool.key);
+        if (!isIdle) adjust(pool);
+        else if (pool.adjusting === null) ofWorkspace.delete(pool.key);
       }
       if (ofWorkspace.size === 0) pools.delete(workspaceId);
     }
@@ -175,20 +176,20 @@ export function createEscrow({ ledger, clock, ids, leaseMs, hold, send }: Escrow
   }
 
   /** Takes a slice, or gives back a part of some, by what is asked for and by what the budgets have left. */
-  async function adjust(pool: Pool): Promise<void> {
+  function adjust(pool: Pool): void {
     const nowMs = clock.monotonic();
-    if (isClosed || pool.isAdjusting || nowMs < pool.restUntilMs || nowMs < pool.adjustedAtMs + gapMs) return;
+    if (isClosed || pool.adjusting || nowMs < pool.restUntilMs || nowMs < pool.adjustedAtMs + gapMs) return;
     const asked = pool.asked.nanoUsd > pool.askedBefore.nanoUsd ? pool.asked : pool.askedBefore;
     if (asked.holds < minHolds && pool.slices.length === 0) return;
-    pool.isAdjusting = true;
     pool.adjustedAtMs = nowMs;
-    try {
-      await adjustTo(pool, asked);
-    } catch {
-      // Telling it is up to the requests that are held by themselves.
-      pool.restUntilMs = clock.monotonic() + restMs;
-    }
-    pool.isAdjusting = false;
+    pool.adjusting = adjustTo(pool, asked)
+      .catch(() => {
+        // Telling it is up to the requests that are held by themselves.
+        pool.restUntilMs = clock.monotonic() + restMs;
+      })
+      .finally(() => {
+        pool.adjusting = null;
+      });
   }
 
   async function adjustTo(pool: Pool, { holds: count, nanoUsd }: Asked): Promise<void> {
@@ -219,11 +220,11 @@ export function createEscrow({ ledger, clock, ids, leaseMs, hold, send }: Escrow
       pool.restUntilMs = clock.monotonic() + restMs;
       return;
     }
-    add(pool, taken, leaseFrom, nanoUsd / count);
+    await add(pool, taken, leaseFrom, nanoUsd / count);
   }
 
   /** @param usualNanoUsd  the usual hold */
-  function add(pool: Pool, taken: Hold, leaseFrom: Instant, usualNanoUsd: number): void {
+  function add(pool: Pool, taken: Hold, leaseFrom: Instant, usualNanoUsd: number): void | Promise<void> {
     const { id, workspaceId, windows, nanoUsd, sinceMs } = taken;
     const slice: Slice = {
       id,
@@ -243,7 +244,7 @@ export function createEscrow({ ledger, clock, ids, leaseMs, hold, send }: Escrow
     for (const one of pool.slices) if (freeOf(one) < usualNanoUsd) void end(pool, one);
     pool.slices.push(slice);
     const isForgotten = pools.get(workspaceId)?.get(pool.key) !== pool;
-    if (isClosed || isForgotten || pool.restUntilMs > clock.monotonic()) void end(pool, slice);
+    if (isClosed || isForgotten || pool.restUntilMs > clock.monotonic()) return end(pool, slice);
   }
 
   /** Gives back what is free beyond the most, from the newest slices first. */
@@ -276,7 +277,7 @@ export function createEscrow({ ledger, clock, ids, leaseMs, hold, send }: Escrow
         const { id, workspaceId, windows, sinceMs } = slice;
         return { id, workspaceId, windows, nanoUsd: amountNanoUsd, sinceMs, slice };
       }
-      if (pool.asked.holds >= minHolds || pool.slices.length > 0) void adjust(pool);
+      if (pool.asked.holds >= minHolds || pool.slices.length > 0) adjust(pool);
       return null;
     },
     ended({ slice, nanoUsd }, actualNanoUsd) {
@@ -309,6 +310,7 @@ export function createEscrow({ ledger, clock, ids, leaseMs, hold, send }: Escrow
       for (const pool of pools.get(workspaceId)?.values() ?? []) {
         pool.restUntilMs = clock.monotonic() + restMs;
         pool.mostFreeNanoUsd = 0;
+        if (pool.adjusting) steps.push(pool.adjusting);
         for (const slice of pool.slices) {
           const step = freeOf(slice) === slice.nanoUsd ? end(pool, slice) : free(slice, Number.MAX_SAFE_INTEGER);
           if (step) steps.push(step);

@@ -3,10 +3,12 @@ import { memoryLedger } from '../../../../src/stores/ledger/memory.ts';
 import type { Reservation } from '../../../../src/stores/spending/spending.ts';
 import { memoryStorage } from '../../../../src/stores/storage/memory.ts';
 import { settle } from '../../../support/manual-clock.ts';
-import { away, type Bench, createBench, daily, replyLost, workspaceId } from './bench.ts';
+import { away, type Bench, createBench, daily, replyLost, slow, workspaceId } from './bench.ts';
 
 const limit = 100_000;
 const scope = daily(limit);
+/** The same budget, for requests that do not share slices with those of `scope`. */
+const other = { ...scope, apiKeyHash: 'abc' };
 
 function escrowBench(leaseMs = 60_000): Bench {
   return twoProcesses(leaseMs).one;
@@ -68,6 +70,34 @@ describe('a slice of a budget', () => {
     expect(await bench.state('workspace', 'daily')).toEqual([0, limit]);
     const { availableNanoUsd } = await bench.refused(1, scope);
     expect(availableNanoUsd).toBe(0);
+  });
+  it('leaves each of several requests at once what there is', async () => {
+    const bench = escrowBench();
+    const [ended] = await hold(bench, first);
+    // It stays held in the slice.
+    await hold(bench, 1);
+    await bench.held(limit - 10 * first - 80 - 50, other);
+    bench.faults.draw = slow(bench.clock, 20);
+    // What is booked meanwhile is there sooner than what goes back.
+    ended?.settle(cost(10));
+    // 50 are left, and 70 are free in the slice. Both are refused at first; what goes back for one is there for the other.
+    await bench.clock.until(Promise.all([bench.held(60, other), bench.held(60, other)]));
+    expect(await bench.state('workspace', 'daily')).toEqual([10, limit - 10]);
+  });
+  it('that is being taken keeps no request of its process from the rest', async () => {
+    const bench = escrowBench();
+    await hold(bench, first - 1);
+    const reply = slow(bench.clock, 20);
+    // The store has made the hold of the slice, and its reply is on the way.
+    bench.faults.hold = async (run) => {
+      const isOfSlice = bench.countOf('hold') === first + 1;
+      const held = await run();
+      return isOfSlice ? reply(async () => held) : held;
+    };
+    await hold(bench, 1);
+    expect(bench.countOf('hold')).toBe(first + 1);
+    await bench.clock.until(bench.held(limit - 10 * first, scope));
+    expect(await bench.state('workspace', 'daily')).toEqual([0, limit]);
   });
   it('goes back after a second without requests, but for what requests in flight hold', async () => {
     const bench = escrowBench();
