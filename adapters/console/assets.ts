@@ -24,7 +24,7 @@ const compressed = new Map<string, Promise<ArrayBuffer>>();
 export async function serveAsset(page: ConsolePage, name: string, request: Request): Promise<Response> {
   const file = Object.hasOwn(page.files, name) ? page.files[name] : undefined;
   if (file === undefined) return errorResponse(404, 'not_found', 'The console has no file of this name');
-  const takesGzip = /\bgzip\b/.test(request.headers.get('accept-encoding') ?? '');
+  const takesGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers.get('accept-encoding') ?? '');
   const isHead = request.method === 'HEAD';
   if (!takesGzip || typeof CompressionStream === 'undefined')
     return assetResponse(isHead ? null : file.text, file.type, {});

@@ -98,6 +98,8 @@ describe('the page of the console', () => {
       const inflated = packed.body?.pipeThrough(new DecompressionStream('gzip'));
       expect(await new Response(inflated).text()).toBe(await plain.text());
     }
+    const unpacked = await ask(`/assets/${page.styles}`, { headers: { 'accept-encoding': 'br, gzip;q=0' } });
+    expect(unpacked.headers.get('content-encoding')).toBeNull();
     expect((await ask('/assets/other.js')).status).toBe(404);
     expect((await ask('/assets/__proto__')).status).toBe(404);
   });
