@@ -2,7 +2,7 @@ import type { HandleContext, HostCaller, RequestHandler } from '../../src/index.
 import { loadPage, pageHtml, serveAsset } from './assets.ts';
 import { isPath, withoutSlash } from './paths.ts';
 import { comesFromElsewhere, cookieIn, locationOf, sessionCookie, withAuthorization } from './requests.ts';
-import { errorResponse, jsonResponse, pageResponse, redirectResponse } from './responses.ts';
+import { errorResponse, jsonResponse, pageResponse, redirectResponse, withCommonHeaders } from './responses.ts';
 import { createSealer, type Session } from './session.ts';
 import { readKey } from './sign-in.ts';
 
@@ -169,11 +169,12 @@ export function consoleHandler(gateway: ConsoleGateway, options: ConsoleOptions 
     return ask(request, context, mount, found);
   }
 
-  function ask(request: Request, context: HandleContext, mount: string, who: Who): Promise<Response> {
+  async function ask(request: Request, context: HandleContext, mount: string, who: Who): Promise<Response> {
     const { caller: _, ...rest } = context;
     const caller = 'find' in who ? { caller: who.find } : {};
     const key = 'key' in who ? who.key : null;
-    return gateway.handle(withAuthorization(request, key), { ...rest, ...caller, basePath: `${mount}/api` });
+    const asked = withAuthorization(request, key);
+    return withCommonHeaders(await gateway.handle(asked, { ...rest, ...caller, basePath: `${mount}/api` }));
   }
 
   /** The gateway's own account of who asks. */

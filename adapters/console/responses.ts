@@ -13,7 +13,7 @@ export const contentSecurityPolicy = [
   "trusted-types 'none'",
 ].join('; ');
 
-/** Headers of every response that the console itself makes. */
+/** Headers of every response of the console. */
 const common = {
   'content-security-policy': contentSecurityPolicy,
   'cross-origin-opener-policy': 'same-origin',
@@ -21,6 +21,12 @@ const common = {
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
 };
+
+/** Gives a response of the gateway the headers of the console. */
+export function withCommonHeaders(response: Response): Response {
+  for (const [name, value] of Object.entries(common)) response.headers.set(name, value);
+  return response;
+}
 
 /** Headers of what nobody may keep. */
 const uncached = { ...common, 'cache-control': 'no-store' };

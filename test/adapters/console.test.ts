@@ -154,6 +154,18 @@ describe('a sign-in with a key', () => {
       permissions: ['management', 'inference'],
     });
   });
+  it('gets no operation answered that a page of another site could use, or a browser take for something else', async () => {
+    const { ask, signIn } = open();
+    const headers = { cookie: await signIn() };
+    for (const path of ['/api/generations', '/api/generation?id=none', '/api/nothing', '/api/requests/stream']) {
+      const response = await ask(path, { headers });
+      expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+      expect(response.headers.get('cross-origin-resource-policy')).toBe('same-origin');
+      expect(response.headers.get('content-security-policy')).toMatch(/^default-src 'none'; /);
+      expect(response.headers.get('cache-control')).toMatch(/^no-store/);
+      await response.body?.cancel();
+    }
+  });
   it('needs a key that is known and may manage', async () => {
     const { post } = open();
     expect((await post({ key: 'sk-unknown-0123456789' })).status).toBe(401);
