@@ -3,7 +3,7 @@ import { loadPage, pageHtml, serveAsset } from './assets.ts';
 import { isPath, withoutSlash } from './paths.ts';
 import { comesFromElsewhere, cookieIn, locationOf, sessionCookie, withAuthorization } from './requests.ts';
 import { errorResponse, jsonResponse, pageResponse, redirectResponse, withCommonHeaders } from './responses.ts';
-import { createSealer, type Session } from './session.ts';
+import { createEndedSessions, createSealer, type Session } from './session.ts';
 import { readKey } from './sign-in.ts';
 
 /** Options of `consoleHandler`. */
@@ -77,6 +77,7 @@ export function consoleHandler(gateway: ConsoleGateway, options: ConsoleOptions 
   // The secret is made at the first use: a worker may have no randomness before its first request.
   let made: ReturnType<typeof createSealer> | null = null;
   const sealer = () => (made ??= createSealer(options.secret ?? randomBytes(shortestSecret)));
+  const ended = createEndedSessions(maxSessionMs);
 
   async function handle(request: Request, context: HandleContext = {}): Promise<Response> {
     const mount = withoutSlash(context.basePath ?? basePath);
@@ -110,6 +111,8 @@ export function consoleHandler(gateway: ConsoleGateway, options: ConsoleOptions 
     if (request.method === 'GET') return showSession(request, mount);
     if (authorize) return notAllowed('GET');
     if (request.method === 'DELETE') {
+      const session = await sessionOf(request);
+      if (session !== null) ended.add(session, now());
       const cookie = sessionCookie(request, pathFor(request, mount), '', 0);
       return jsonResponse({ data: { signed_in: false } }, 200, { 'set-cookie': cookie });
     }
@@ -123,7 +126,8 @@ export function consoleHandler(gateway: ConsoleGateway, options: ConsoleOptions 
     if (!data.permissions.includes('management'))
       return errorResponse(403, 'permission_denied', 'This key does not have the permission management');
     const nowMs = now();
-    const session = { key, startedAtMs: nowMs, expiresAtMs: nowMs + Math.min(sessionMs, maxSessionMs) };
+    const id = Array.from(randomBytes(16), (byte) => byte.toString(16).padStart(2, '0')).join('');
+    const session = { id, key, startedAtMs: nowMs, expiresAtMs: nowMs + Math.min(sessionMs, maxSessionMs) };
     return identity(request, pathFor(request, mount), data, session);
   }
 
@@ -193,9 +197,14 @@ export function consoleHandler(gateway: ConsoleGateway, options: ConsoleOptions 
         return { find: () => Promise.reject(error) };
       }
     }
+    const session = await sessionOf(request);
+    return session && { key: session.key, session };
+  }
+
+  async function sessionOf(request: Request): Promise<Session | null> {
     const sealed = cookieIn(request);
     const session = sealed === null ? null : await sealer().open(sealed, now());
-    return session && { key: session.key, session };
+    return session === null || ended.has(session) ? null : session;
   }
 
   function nobody(): object {

@@ -2,6 +2,8 @@ import { EncryptJWT, errors, jwtDecrypt } from 'jose';
 
 /** The content of a session: the key with which its owner has signed in. */
 export interface Session {
+  /** Names the session, however often its cookie is renewed. */
+  id: string;
   /** The API key. It is in the browser in sealed form only. */
   key: string;
   /** The time of the sign-in, epoch ms. */
@@ -34,9 +36,10 @@ export function createSealer(secret: string | Uint8Array<ArrayBuffer>): Sealer {
   };
   const sealingKey = () => (digest ??= keyOf());
   return {
-    async seal({ key, startedAtMs, expiresAtMs }) {
+    async seal({ id, key, startedAtMs, expiresAtMs }) {
       return new EncryptJWT({ key, startedAtMs })
         .setProtectedHeader({ ...algorithms, typ })
+        .setJti(id)
         .setExpirationTime(Math.floor(expiresAtMs / 1000))
         .encrypt(await sealingKey());
     },
@@ -45,17 +48,39 @@ export function createSealer(secret: string | Uint8Array<ArrayBuffer>): Sealer {
         const { payload } = await jwtDecrypt<Pick<Session, 'key' | 'startedAtMs'>>(sealed, await sealingKey(), {
           typ,
           currentDate: new Date(nowMs),
-          requiredClaims: ['exp'],
+          requiredClaims: ['exp', 'jti'],
           keyManagementAlgorithms: [algorithms.alg],
           contentEncryptionAlgorithms: [algorithms.enc],
         });
-        const { key, startedAtMs, exp = 0 } = payload;
-        return { key, startedAtMs, expiresAtMs: exp * 1000 };
+        const { jti: id = '', key, startedAtMs, exp = 0 } = payload;
+        return { id, key, startedAtMs, expiresAtMs: exp * 1000 };
       } catch (error) {
         // It was sealed with another secret, has expired, or somebody changed it: as good as no session.
         if (error instanceof errors.JOSEError) return null;
         throw error;
       }
     },
+  };
+}
+
+/** The sessions whose owners have signed out in this process: copies of their cookies are as none. */
+export interface EndedSessions {
+  add(session: Session, nowMs: number): void;
+  has(session: Session): boolean;
+}
+
+/** So many are kept: only who has signed in can add one. */
+const mostEnded = 10_000;
+
+/** @param maxSessionMs  the time after which a session has ended in any case */
+export function createEndedSessions(maxSessionMs: number): EndedSessions {
+  /** The end in any case, by id, the oldest first. */
+  const ended = new Map<string, number>();
+  return {
+    add({ id, startedAtMs }, nowMs) {
+      for (const [known, endMs] of ended) if (endMs <= nowMs || ended.size >= mostEnded) ended.delete(known);
+      ended.set(id, startedAtMs + maxSessionMs);
+    },
+    has: ({ id }) => ended.has(id),
   };
 }
