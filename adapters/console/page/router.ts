@@ -8,9 +8,18 @@ addEventListener('hashchange', () => {
 /** The place in the console: `#/requests?outcome=failed` is the page `requests` with one filter. */
 export const route = computed(() => {
   const [path = '', query = ''] = hash.value.replace(/^#\/?/, '').split('?', 2);
-  const [page = '', ...rest] = path.split('/').map(decodeURIComponent);
+  const [page = '', ...rest] = path.split('/').map(decoded);
   return { page: page || 'overview', rest, query: new URLSearchParams(query) };
 });
+
+/** A part of an address, which anybody can write: one that is no URL encoding is taken as it is. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
 
 /** A path with a query; empty values are left out. */
 export function withQuery(path: string, query: Readonly<Record<string, string | number | undefined>>): string {

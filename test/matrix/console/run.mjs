@@ -429,6 +429,17 @@ await test('a user of the host app sees what is for users', async () => {
   });
 });
 
+await test('an address that nobody has made leads to the console', () =>
+  withPage({}, async (page) => {
+    await signIn(page);
+    for (const place of ['%', 'requests/%E0%A4', '/evil.example', 'nothing?x=%']) {
+      await page.goto(`${base}/#/${place}`);
+      await page.reload();
+      await page.getByRole('button', { name: 'Sign out' }).waitFor();
+      await page.locator('main h1').waitFor();
+    }
+  }));
+
 await browser.close();
 await seeded.close();
 process.stdout.write(`# console: ${counts.passed} passed, ${counts.failed} failed\n`);
