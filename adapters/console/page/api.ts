@@ -119,6 +119,8 @@ export async function signIn(key: string): Promise<void> {
   const response = await fetch(sessionPlace(), withJson('POST', { key }));
   if (!response.ok) throw await errorOf(response);
   const { data } = (await response.json()) as { data: Identity };
+  // Whoever was here before may have looked at a workspace that this key does not see.
+  workspace.value = '';
   identity.value = data;
 }
 

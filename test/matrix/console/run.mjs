@@ -245,6 +245,24 @@ await test('the live tail says how many requests it could not show', () =>
     await page.getByText(/[1-9],[0-9]00 came faster than this page could read/).waitFor();
   }));
 
+await test('the live tail connects again where it was refused, or leads to the sign-in', () =>
+  withPage({ mayRefuse: true }, async (page, context) => {
+    await signIn(page);
+    await page.route('**/api/requests/stream*', (route) => route.fulfill({ status: 503 }));
+    await open(page, 'requests?live=1');
+    await page.getByText('Connecting again').waitFor();
+    await page.unroute('**/api/requests/stream*');
+    await page.getByText('Live: requests appear').waitFor();
+    await page.route('**/api/requests/stream*', (route) => route.fulfill({ status: 401 }));
+    await context.clearCookies();
+    await page.reload();
+    await signIn(page);
+    await open(page, 'requests?live=1');
+    await page.getByText('Connecting again').waitFor();
+    await context.clearCookies();
+    await page.getByLabel('API key').waitFor();
+  }));
+
 await test('one request shows its attempts, its money and its content', () =>
   withPage({}, async (page) => {
     await signIn(page);

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { ask, manages, ofWorkspace, placeOf, useLoaded, workspaceId } from '../api.ts';
+import { ask, manages, ofWorkspace, placeOf, useLoaded, whoAmI, workspaceId } from '../api.ts';
 import { csvOf, saveText } from '../csv.ts';
 import { capital, count, duration, nano, time } from '../format.ts';
 import { Action, Field, Outcome, Page, Select, State } from '../parts.tsx';
@@ -180,14 +180,24 @@ const quiet: Tail = { rows: [], dropped: 0, text: 'Connecting …' };
 /** Watches requests as they end. Filters are applied here: the stream has all of the workspace. */
 function useTail(isLive: boolean, given: Readonly<Record<string, string | undefined>>): Tail {
   const [tail, setTail] = useState<Tail>(quiet);
+  const [turn, setTurn] = useState(0);
   const wanted = JSON.stringify(given);
+  const of = JSON.stringify(ofWorkspace());
+  useEffect(() => setTail(quiet), [isLive, wanted, of]);
   useEffect(() => {
     if (!isLive) return undefined;
-    setTail(quiet);
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    // A browser connects again by itself where the connection broke, and never where it was refused.
+    const connectLater = () => {
+      timer = setTimeout(() => whoAmI().then(() => setTurn((old) => old + 1), connectLater), 3_000);
+    };
     const source = new EventSource(placeOf(withQuery('api/requests/stream', ofWorkspace())));
     const change = (of: (old: Tail) => Partial<Tail>) => setTail((old) => ({ ...old, ...of(old) }));
     source.onopen = () => change(() => ({ text: 'Live: requests appear when they have ended.' }));
-    source.onerror = () => change(() => ({ text: 'The connection broke. Connecting again …' }));
+    source.onerror = () => {
+      change(() => ({ text: 'The connection broke. Connecting again …' }));
+      if (source.readyState === EventSource.CLOSED) connectLater();
+    };
     source.addEventListener('generation', (event: MessageEvent<string>) => {
       const one = JSON.parse(event.data) as Generation;
       if (fits(one, JSON.parse(wanted) as Record<string, string>))
@@ -197,8 +207,11 @@ function useTail(isLive: boolean, given: Readonly<Record<string, string | undefi
       const { dropped } = JSON.parse(event.data) as { dropped: number };
       change((old) => ({ dropped: old.dropped + dropped }));
     });
-    return () => source.close();
-  }, [isLive, wanted, JSON.stringify(ofWorkspace())]);
+    return () => {
+      source.close();
+      clearTimeout(timer);
+    };
+  }, [isLive, wanted, of, turn]);
   return tail;
 }
 
