@@ -31,16 +31,23 @@ export function short(amount: number): string {
   return Math.abs(amount) < 10_000 ? whole.format(amount) : compact.format(amount);
 }
 
+/** A number and its unit, which stay on one line. */
+export function withUnit(amount: number | string, unit: string): string {
+  return `${amount}\u00a0${unit}`;
+}
+
 export function duration(ms: number | null | undefined): string {
   if (ms === null || ms === undefined) return '–';
-  if (ms < 1000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
-  if (ms < 3_600_000) return `${(ms / 60_000).toFixed(1)} min`;
-  return ms < 172_800_000 ? `${(ms / 3_600_000).toFixed(1)} h` : `${Math.round(ms / 86_400_000)} d`;
+  if (ms < 1000) return withUnit(Math.round(ms), 'ms');
+  if (ms < 60_000) return withUnit((ms / 1000).toFixed(ms < 10_000 ? 2 : 1), 's');
+  if (ms < 3_600_000) return withUnit((ms / 60_000).toFixed(1), 'min');
+  return ms < 172_800_000 ? withUnit((ms / 3_600_000).toFixed(1), 'h') : withUnit(Math.round(ms / 86_400_000), 'd');
 }
 
 export function percent(share: number | null | undefined, digits = 1): string {
-  return share === null || share === undefined || Number.isNaN(share) ? '–' : `${(share * 100).toFixed(digits)} %`;
+  return share === null || share === undefined || Number.isNaN(share)
+    ? '–'
+    : withUnit((share * 100).toFixed(digits), '%');
 }
 
 /** A time in the zone of the reader, with seconds. */

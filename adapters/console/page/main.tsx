@@ -161,5 +161,16 @@ function Bar() {
   );
 }
 
+/** Elements that have their title of this page, which may show another text by now. */
+const titled = new WeakSet<HTMLElement>();
+
+/** Shows the whole of a text that is cut in a table, where the pointer is. */
+addEventListener('mouseover', ({ target }) => {
+  if (!(target instanceof HTMLElement) || target.parentElement?.localName !== 'td') return;
+  if (target.title !== '' && !titled.has(target)) return;
+  titled.add(target);
+  target.title = target.scrollWidth > target.clientWidth ? target.textContent : '';
+});
+
 applyTheme();
 render(<App />, document.getElementById('app') as HTMLElement);

@@ -108,7 +108,7 @@ export function Table<Row>({
             <tr key={at}>
               {columns.map((column) => (
                 <td key={column.name} class={classOf(column)}>
-                  {column.of(row)}
+                  {shortened(column.of(row))}
                 </td>
               ))}
             </tr>
@@ -117,6 +117,11 @@ export function Table<Row>({
       </table>
     </div>
   );
+}
+
+/** A text in a cell of a table: a long one is cut, so that the other columns are seen. */
+function shortened(cell: ComponentChildren): ComponentChildren {
+  return typeof cell === 'string' ? <span>{cell}</span> : cell;
 }
 
 export function Field({

@@ -458,6 +458,26 @@ await test('an address that nobody has made leads to the console', () =>
     }
   }));
 
+// The last one: its names would be in the pictures of the others.
+await test('names as long as they may be leave room for everything else', async () => {
+  const [long, markup] = ['n'.repeat(80), '<b>name</b>'];
+  await seeded.makeNames(`${markup} ${long}`);
+  const longest = await chat(seeded.longModel, key, { user: `${markup}${long}` });
+  for (const width of [1280, 390])
+    await withPage({ width, mayRefuse: true }, async (page) => {
+      await signIn(page);
+      for (const place of [...pages, `request/${longest}`]) {
+        await open(page, place);
+        await checkLayout(page, place);
+        equal(await page.locator('main b').count(), 0, `elements that a name has made on ${place}`);
+      }
+      if (width === 390) return;
+      await open(page, 'requests');
+      const { x, width: wide } = await page.getByRole('columnheader', { name: 'Duration' }).boundingBox();
+      check(x + wide < width, 'the columns behind a long name are seen');
+    });
+});
+
 await browser.close();
 await seeded.close();
 process.stdout.write(`# console: ${counts.passed} passed, ${counts.failed} failed\n`);

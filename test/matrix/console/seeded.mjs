@@ -38,6 +38,8 @@ const played = (slug, model, prompt, completion) => ({
   endpoints: [{ provider: 'sandbox', model, pricing: { prompt, completion } }],
 });
 
+const longModel = `dune/${'m'.repeat(150)}`;
+
 const wait = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
 async function listen(server) {
@@ -109,6 +111,7 @@ export async function start() {
       played('acme/small', 'sandbox/echo', '0.00001', '0.00004'),
       played('birch/thinker', 'sandbox/reasoning', '0.00001', '0.00005'),
       played('cedar/writer', 'sandbox/json', '0.000015', '0.00006'),
+      played(longModel, 'sandbox/echo', '0.00001', '0.00004'),
     ],
     secrets: { current: 'a secret of the tests, which is long enough' },
   });
@@ -169,6 +172,13 @@ export async function start() {
     origin,
     base: origin + publicPath,
     chat,
+    longModel,
+    /** Makes a workspace, a key and a guardrail of one name. */
+    async makeNames(name) {
+      await gateway.workspaces.create({ name, slug: `long-${'s'.repeat(40)}` });
+      await gateway.apiKeys.create({ name, tags: ['t'.repeat(60)] });
+      await gateway.guardrails.create({ name, description: 'd'.repeat(150) });
+    },
     unsteady: { state, ask: () => unsteady.handle(chatRequest()) },
     async close() {
       server.closeAllConnections();

@@ -1,5 +1,5 @@
 import { useLoaded } from '../api.ts';
-import { count, duration, perMillion, time } from '../format.ts';
+import { count, duration, perMillion, time, withUnit } from '../format.ts';
 import { Card, Page, Search, State, Table, wantedText } from '../parts.tsx';
 import { link } from '../router.ts';
 import type { Endpoint, EndpointsResult } from '../types.ts';
@@ -54,7 +54,7 @@ export function Endpoints() {
 }
 
 function share(percentage: number | null): string {
-  return percentage === null ? '–' : `${percentage.toFixed(1)} %`;
+  return percentage === null ? '–' : withUnit(percentage.toFixed(1), '%');
 }
 
 function Health({ of }: { of: Endpoint }) {

@@ -255,7 +255,7 @@ function Providers({ times, rows }: { times: readonly number[]; rows: readonly A
       {names.length === 0 && <p class="soft">No provider was asked.</p>}
       <div class="bars">
         {names.map((name, at) => (
-          <div class="bar" key={name ?? ''}>
+          <div class="bar short" key={name ?? ''}>
             <span class="name" title={name ?? undefined}>
               {name ?? 'no provider'}
             </span>

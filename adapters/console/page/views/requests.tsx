@@ -152,8 +152,12 @@ function List({ rows }: { rows: readonly Generation[] }) {
             <td>
               <Outcome of={one.outcome} />
             </td>
-            <td>{one.model || one.requested}</td>
-            <td>{one.provider_name ?? '–'}</td>
+            <td>
+              <span>{one.model || one.requested}</span>
+            </td>
+            <td>
+              <span>{one.provider_name ?? '–'}</span>
+            </td>
             <td>
               {count(one.tokens_prompt)} / {count(one.tokens_completion)}
             </td>
@@ -161,7 +165,9 @@ function List({ rows }: { rows: readonly Generation[] }) {
             <td>{duration(one.total_ms)}</td>
             <td>{nano(one.cost_nano_usd)}</td>
             <td>{one.attempts.length}</td>
-            <td>{one.external_user ?? '–'}</td>
+            <td>
+              <span>{one.external_user ?? '–'}</span>
+            </td>
           </>
         )}
       />
