@@ -8,6 +8,7 @@ import { cache, root } from './paths.mjs';
 const stampFile = join(cache, 'build.json');
 const makeDeclarations = 'scripts/make-declarations.ts';
 const makeConsolePage = 'scripts/make-console-page.ts';
+const joinChunks = 'scripts/join-chunks.ts';
 const inputs = [
   'src',
   'adapters',
@@ -17,6 +18,7 @@ const inputs = [
   'tsup.config.ts',
   makeDeclarations,
   makeConsolePage,
+  joinChunks,
   'scripts/console-page.ts',
   'scripts/print-types.ts',
 ];
@@ -45,6 +47,7 @@ function build(hash, types) {
   runNode([makeConsolePage]);
   if (types) runNode([makeDeclarations]);
   runNode([join('node_modules', 'tsup', 'dist', 'cli-default.js'), ...(types ? [] : ['--no-dts'])]);
+  runNode([joinChunks]);
   if (types) checkDeclarations();
   mkdirSync(cache, { recursive: true });
   writeFileSync(stampFile, JSON.stringify({ hash, types }));

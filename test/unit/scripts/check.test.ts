@@ -79,7 +79,7 @@ process.exit(fs.existsSync('fail-build') ? 1 : 0);`;
     fake.write('node_modules/tsup/package.json', '{"type":"module"}');
     for (const path of ['src/index.ts', 'adapters/cli/cli.ts', 'tsconfig.json', 'tsup.config.ts'])
       fake.write(path, path);
-    for (const path of ['make-declarations', 'print-types', 'make-console-page', 'console-page'])
+    for (const path of ['make-declarations', 'print-types', 'make-console-page', 'console-page', 'join-chunks'])
       fake.write(`scripts/${path}.ts`, 'export {};');
     return { ...fake, builds: () => fake.read('tsup.log').split('\n').length - 1 };
   }
