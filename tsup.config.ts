@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'tsup';
+import { zodInBuild } from './scripts/zod-in-build.ts';
 
 /**
  * Packages that are part of the build: zod's fifty modules, of which a tenth is used, take longer to resolve and read than
@@ -75,6 +76,7 @@ export default defineConfig((flags) => ({
   // Deno and workerd know Node's modules only by their full name.
   removeNodeProtocol: false,
   noExternal: bundled,
+  esbuildPlugins: [zodInBuild],
   esbuildOptions(options) {
     // The build of lru-cache that asks for no module of Node: ours runs everywhere.
     options.alias = { 'lru-cache': resolve('node_modules/lru-cache/dist/esm/browser/index.min.js') };

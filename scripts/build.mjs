@@ -19,6 +19,7 @@ const inputs = [
   makeDeclarations,
   makeConsolePage,
   joinChunks,
+  'scripts/zod-in-build.ts',
   'scripts/console-page.ts',
   'scripts/print-types.ts',
 ];

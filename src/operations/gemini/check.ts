@@ -3,7 +3,7 @@ import { lazily } from '../../base/lazily.ts';
 import type { Issue } from '../../base/refusal.ts';
 import { checkWithPlugins } from '../../schema/chat/plugin-check.ts';
 import { checkWithBounds } from '../../schema/chat/request-bounds.ts';
-import { geminiRequestCheck } from '../../schema/compiled.ts';
+import { geminiRequestCheck } from '../../schema/request-checks.ts';
 import { gatewayFieldNames } from '../../schema/gateway-shape.ts';
 import { geminiIssues } from '../../schema/gemini/issues.ts';
 import { withLists } from '../../schema/gemini/lists.ts';

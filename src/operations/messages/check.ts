@@ -4,7 +4,7 @@ import type { Issue } from '../../base/refusal.ts';
 import { isObject, type Loose } from '../../base/values.ts';
 import { checkWithPlugins } from '../../schema/chat/plugin-check.ts';
 import { checkWithBounds } from '../../schema/chat/request-bounds.ts';
-import { messagesRequestCheck } from '../../schema/compiled.ts';
+import { messagesRequestCheck } from '../../schema/request-checks.ts';
 import { gatewayFieldNames } from '../../schema/gateway-shape.ts';
 import { messagesIssues } from '../../schema/messages/issues.ts';
 import type { MessagesRequest } from '../../schema/messages/request.ts';

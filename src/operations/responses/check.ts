@@ -3,7 +3,7 @@ import type { Issue } from '../../base/refusal.ts';
 import { packedIssues } from '../../formats/responses/packed-size.ts';
 import { checkWithPlugins } from '../../schema/chat/plugin-check.ts';
 import { checkWithBounds } from '../../schema/chat/request-bounds.ts';
-import { responsesRequestCheck } from '../../schema/compiled.ts';
+import { responsesRequestCheck } from '../../schema/request-checks.ts';
 import { conversationIdOf } from '../../schema/responses/conversations.ts';
 import { type ResponsesRequest, responsesContradictions, responsesIssues } from '../../schema/responses/responses.ts';
 import { withHeaderIssues } from '../chat/call-of.ts';

@@ -1,10 +1,20 @@
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
+import { nextTurn } from '../../../src/base/async/next-turn.ts';
 import { chatRequestSchema } from '../../../src/schema/chat/chat.ts';
 import { compiledAfter } from '../../../src/schema/compiled.ts';
+import { plainFirst } from '../../../src/schema/plain-first.ts';
 import { chatRequest, clone, damagedBodies, damages } from './arbitrary.ts';
 
-const checks = { uncompiled: compiledAfter(1)(), compiled: compiledAfter(0)() };
+const check = compiledAfter(1);
+const uncompiled = check();
+const checks = {
+  uncompiled,
+  compiled: await vi.waitUntil(() => {
+    const found = check();
+    return found !== uncompiled && found;
+  }),
+};
 
 describe('a chat request', () => {
   it('is checked by compiled code once so many were, and by the same from then on', () => {
@@ -15,6 +25,24 @@ describe('a chat request', () => {
     expect(check()).toBe(checks.compiled);
     expect(check()).toBe(checks.compiled);
     expect(checks.compiled).not.toBe(chatRequestSchema());
+  });
+
+  it('is checked by the schema while the compiler is loaded, and as long again where it could not be loaded', async () => {
+    const loads: PromiseWithResolvers<typeof checks.compiled>[] = [];
+    const next = plainFirst(2, chatRequestSchema, () => {
+      const load = Promise.withResolvers<typeof checks.compiled>();
+      loads.push(load);
+      return load.promise;
+    });
+    const plain = next();
+    expect([next(), next()]).toEqual([plain, plain]);
+    expect(loads).toHaveLength(1);
+    loads[0]?.reject(new Error('no such file'));
+    await nextTurn();
+    expect([next(), next()]).toEqual([plain, plain]);
+    expect(loads).toHaveLength(1);
+    expect(next()).toBe(plain);
+    expect(loads).toHaveLength(2);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { checkWithPlugins } from '../../../src/schema/chat/plugin-check.ts';
 import { pluginIds } from '../../../src/schema/chat/plugins.ts';
 import { checkWithBounds } from '../../../src/schema/chat/request-bounds.ts';
-import { responsesRequestCheck } from '../../../src/schema/compiled.ts';
+import { responsesRequestCheck } from '../../../src/schema/request-checks.ts';
 import {
   type ResponsesRequest,
   responsesContradictions,
