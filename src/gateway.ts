@@ -9,7 +9,7 @@ import { systemRandomBytes } from './base/random.ts';
 import type { Caller } from './call/call.ts';
 import { createHealth } from './catalog/health/index.ts';
 import { mergeModels } from './catalog/merge.ts';
-import { dialects } from './dialects/index.ts';
+import { lateDialects, loadDialects } from './dialects/late.ts';
 import { defaultFetchUrl } from './fetching/fetch-url.ts';
 import { guardrails } from './guardrails/index.ts';
 import type { HandleContext } from './http/context.ts';
@@ -50,7 +50,7 @@ import { type HostApiKeys, withHostApiKeys } from './setup/host-api-keys.ts';
 import { imposing } from './setup/imposed.ts';
 import { createInProcess, type InProcessApi, mergeApi, operator } from './setup/in-process.ts';
 import { keyRingsOf, operatorKeys } from './setup/keys/operator-keys.ts';
-import { configureModels } from './setup/models.ts';
+import { configureLater } from './setup/models.ts';
 import { checkSockets, networkOf } from './setup/network.ts';
 import { lateOperations } from './setup/operations/late.ts';
 import { missingKeys } from './setup/options/missing-keys.ts';
@@ -199,7 +199,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     configureProviders(
       withSandbox(resolved.providers, resolved.sandbox),
       asScripted(builtInProviders, resolved.sandbox),
-      dialects,
+      lateDialects,
       environment(),
     ),
   );
@@ -222,7 +222,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     return found?.isConfigured ? found.provider : null;
   };
   const ownModels = asOptions(() =>
-    configureModels(resolved.models, operatorsOwn, () => Object.keys(resolved.providers)),
+    configureLater(resolved.models, operatorsOwn, () => Object.keys(resolved.providers)),
   );
   for (const { message, ...missing } of logger ? missingKeys(configured.values(), ownModels) : [])
     writeLog(logger, 'warn', missing, message);
@@ -406,7 +406,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     keepsResponses: responses !== null,
   });
   const readiness = createReadiness(stores, catalog);
-  const loadRest = () => Promise.all([loadOperations(), sockets.load()]);
+  const loadRest = () => Promise.all([loadOperations(), sockets.load(), loadDialects()]);
   const fetchBy =
     (handle: (request: Request) => Promise<Response>): Gateway['fetch'] =>
     async (input, init) => {

@@ -27,15 +27,16 @@ const floors = [
 ];
 
 /**
- * Folders whose index.ts is a list of what they hold, and the file in each that is the contract, which is not listed.
+ * Folders whose index.ts is a list of what they hold, and the files in each that are not listed: the contract, and the list
+ * of the same with what is loaded at its first use.
  */
-const listFolders: Record<string, string> = {
-  dialects: 'dialect.ts',
-  providers: 'provider.ts',
-  plugins: 'plugin.ts',
-  guardrails: 'guardrail.ts',
-  'server-tools': 'server-tool.ts',
-  operations: 'operation.ts',
+const listFolders: Record<string, readonly string[]> = {
+  dialects: ['dialect.ts', 'late.ts'],
+  providers: ['provider.ts'],
+  plugins: ['plugin.ts'],
+  guardrails: ['guardrail.ts'],
+  'server-tools': ['server-tool.ts'],
+  operations: ['operation.ts'],
 };
 
 /** The rooms of the pipeline, from the ground up: a room imports itself and what is on lower floors. */
@@ -554,10 +555,11 @@ function findCycles(paths: string[], targetsOf: (path: string) => string[]): str
 }
 
 function findUnlisted(paths: string[], targetsOf: (path: string) => string[]): string[] {
-  return Object.entries(listFolders).flatMap(([folder, contract]) => {
+  return Object.entries(listFolders).flatMap(([folder, unlisted]) => {
     const list = `src/${folder}/index.ts`;
     const members = paths.filter(
-      (path) => path.startsWith(`src/${folder}/`) && path !== list && path !== `src/${folder}/${contract}`,
+      (path) =>
+        path.startsWith(`src/${folder}/`) && path !== list && !unlisted.some((one) => path === `src/${folder}/${one}`),
     );
     if (members.length === 0) return [];
     if (!paths.includes(list)) return [`${list} is missing: it lists what is in the folder`];

@@ -7,7 +7,7 @@ import { type ListPrices, mayHaveListPrice } from '../pricing/list-prices.ts';
 import type { TaskName } from '../schema/tasks.ts';
 import type { StoreLogger } from '../stores/storage/logger.ts';
 import type { CatalogDocument } from './document.ts';
-import { type LateModel, madeOf } from './late-model.ts';
+import { type LateModel, madeOf, namesOf, providersOf } from './late-model.ts';
 import { listedAs, listedName } from './listed-as.ts';
 import { fillEndpoint, mergeModels } from './merge.ts';
 import { aliasesOf, noNames, slugsByName } from './names.ts';
@@ -35,10 +35,10 @@ export interface CatalogView {
 export interface Catalog {
   /**
    * The present models. Returns a promise only while a source has still to be read for the first time: the document,
-   * the built-in models, or the price of a requested model.
+   * the built-in models, the price of a requested model, or the code of a dialect that it may be asked in.
    * @param slugs  the models of a request; the view may not know the prices of other models yet
    * @throws GatewayError unavailable (503), also synchronously: the document was never read, and one of the slugs,
-   *         without its suffix, is not a model of the host app
+   *         without its suffix, is not a model of the host app. Also rejects where a dialect cannot be loaded
    */
   view(slugs: readonly string[]): CatalogView | Promise<CatalogView>;
   /**
@@ -69,12 +69,14 @@ export interface CatalogProvider {
    * known to.
    */
   searchesWeb?: (upstreamModel: string) => boolean;
+  /** Loads what the two functions above need. Absent, or without a promise: it is there. */
+  load?: () => Promise<void> | undefined;
 }
 
 /** The sources of models, the most trusted first. */
 export interface CatalogSources {
   /** The host app's own models. A slug occurs once. */
-  models: readonly Model[];
+  models: readonly (Model | LateModel)[];
   document?: CatalogDocument | null;
   /** Further names and the slugs for which they stand, in addition to the aliases of the models. */
   aliases?: ReadonlyMap<string, string>;
@@ -117,6 +119,10 @@ export function createCatalog(sources: CatalogSources): Catalog {
   let known: KnownEndpoints | null = null;
   let merged: Merged | null = null;
   let current: View | null = null;
+  /** true: the dialects of all providers are there. */
+  let hasDialects = false;
+  /** Slugs of models whose dialects are there. */
+  const withDialects = new Set<string>();
 
   function mergedNow(): Merged {
     const listed = document?.models() ?? none;
@@ -132,6 +138,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
       };
       known ??= endpointsByName(builtIn.value ?? []);
       current = null;
+      withDialects.clear();
     }
     return merged;
   }
@@ -162,6 +169,18 @@ export function createCatalog(sources: CatalogSources): Catalog {
     });
   }
 
+  /** The load of the dialects that models of these slugs are made with; null: they are there. */
+  function awaitDialects(slugs: readonly string[]): Promise<unknown> | null {
+    if (hasDialects || (slugs.length > 0 && slugs.every((slug) => withDialects.has(slug)))) return null;
+    const merged = mergedNow();
+    const asked = providersAsked(slugs, merged, known as KnownEndpoints);
+    const loads = [...(asked ?? providers.keys())].flatMap((provider) => providers.get(provider)?.load?.() ?? []);
+    if (loads.length > 0) return Promise.all(loads);
+    if (asked === null) hasDialects = true;
+    else for (const slug of slugs) if (merged.bySlug.has(slug)) withDialects.add(slug);
+    return null;
+  }
+
   const isOwn = (slug: string) => {
     const base = withoutSuffixes(slug);
     const meant = withoutSuffixes(ownAliases.get(slug) ?? ownAliases.get(base) ?? base);
@@ -178,9 +197,10 @@ export function createCatalog(sources: CatalogSources): Catalog {
     return reading;
   }
 
-  async function prepare(slugs: readonly string[], reading: Promise<void> | null): Promise<CatalogView> {
-    await Promise.all([builtIn.read(), reading]);
+  async function prepare(slugs: readonly string[], begun: readonly (Promise<unknown> | null)[]): Promise<CatalogView> {
+    await Promise.all([builtIn.read(), ...begun]);
     if (document?.models() === null && !slugs.every(isOwn)) throw document.unavailable();
+    await awaitDialects(slugs);
     if (wantsPrices(slugs)) await prices.read();
     return viewAt(clock.now());
   }
@@ -190,7 +210,9 @@ export function createCatalog(sources: CatalogSources): Catalog {
       const nowMs = clock.now();
       document?.refreshIfDue();
       const reading = awaitDocument(slugs);
-      if (reading !== null || !builtIn.isRead || wantsPrices(slugs)) return prepare(slugs, reading);
+      if (reading !== null || !builtIn.isRead) return prepare(slugs, [reading]);
+      const loading = awaitDialects(slugs);
+      if (loading !== null || wantsPrices(slugs)) return prepare(slugs, [loading]);
       return viewAt(nowMs);
     },
     async refresh() {
@@ -226,7 +248,7 @@ function createView(
   const withPrice = (endpoint: Endpoint): Endpoint => {
     if (!mayBePriced(endpoint)) return endpoint;
     const { providerSlug, upstreamModel } = listedAs(endpoint);
-    const pricing = known(nameOf(endpoint))?.pricing;
+    const pricing = known.endpoint(nameOf(endpoint))?.pricing;
     if (pricing) return { ...endpoint, pricing };
     const found = prices?.find(providerSlug, upstreamModel, nowMs);
     return found ? { ...endpoint, pricing: found } : endpoint;
@@ -276,17 +298,53 @@ function mayBePriced(endpoint: Endpoint): boolean {
   );
 }
 
-/** Finds a built-in endpoint by the name under which lists know it. */
-type KnownEndpoints = (name: string) => Endpoint | undefined;
+/** Finds a built-in endpoint, or its model, by the name under which lists know it. */
+interface KnownEndpoints {
+  endpoint(name: string): Endpoint | undefined;
+  model(name: string): LateModel | undefined;
+}
 
 function endpointsByName(models: readonly LateModel[]): KnownEndpoints {
   const byName = lazily(
     () => new Map(models.flatMap((model) => model.names.map((name, at) => [name, { model, at }] as const))),
   );
-  return (name) => {
-    const found = byName().get(name);
-    return found?.model.make().endpoints[found.at];
+  return {
+    endpoint(name) {
+      const found = byName().get(name);
+      return found?.model.make().endpoints[found.at];
+    },
+    model: (name) => byName().get(name)?.model,
   };
+}
+
+/**
+ * The providers of all models that are made for a request of these slugs: the models that they name, their fallbacks, and the
+ * built-in ones that know more of their endpoints. null: any, as for a router or for a slug that is not listed.
+ */
+function providersAsked(
+  slugs: readonly string[],
+  { bySlug, aliases }: Merged,
+  known: KnownEndpoints,
+): ReadonlySet<string> | null {
+  const found = new Set<string>();
+  const seen = new Set<string>();
+  const add = (slug: string): boolean => {
+    if (seen.has(slug)) return true;
+    seen.add(slug);
+    const meant = aliases.get(slug);
+    if (meant !== undefined) return addAny(meant);
+    const model = bySlug.get(slug);
+    if (model === undefined) return false;
+    const same = namesOf(model).flatMap((name) => known.model(name) ?? []);
+    for (const provider of [model, ...same].flatMap(providersOf)) found.add(provider);
+    return (model.fallbacks ?? []).every(addAny);
+  };
+  const addAny = (slug: string): boolean => {
+    const base = withoutSuffixes(slug);
+    const isListed = add(slug);
+    return (base !== slug && add(base)) || isListed;
+  };
+  return slugs.length > 0 && slugs.every(addAny) ? found : null;
 }
 
 function nameOf(endpoint: Endpoint): string {
@@ -328,7 +386,7 @@ function passThroughModel(
     ...(provider.tasks === undefined ? {} : { tasks: provider.tasks }),
     dataPolicy: provider.dataPolicy,
   };
-  const same = known(nameOf(endpoint));
+  const same = known.endpoint(nameOf(endpoint));
   return {
     slug,
     name: slug,

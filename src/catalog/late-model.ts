@@ -1,10 +1,12 @@
 import type { Model } from '../call/model.ts';
+import { listedAs, listedName } from './listed-as.ts';
 
-/** A model of a list that is made at its first use. */
-export interface LateModel {
-  slug: string;
+/** A model of a list that is made at its first use, after the dialects of its providers are loaded. */
+export interface LateModel extends Pick<Model, 'slug' | 'aliases' | 'fallbacks'> {
   /** The names under which lists know its endpoints, as `listedName` makes them, in the order of the endpoints. */
   names: readonly string[];
+  /** Slugs of the providers of its endpoints. */
+  providers: readonly string[];
   /** Makes the model; the same one each time. */
   make(): Model;
 }
@@ -12,4 +14,14 @@ export interface LateModel {
 /** The model itself. */
 export function madeOf(model: Model | LateModel): Model {
   return 'make' in model ? model.make() : model;
+}
+
+/** Slugs of the providers of its endpoints. */
+export function providersOf(model: Model | LateModel): readonly string[] {
+  return 'make' in model ? model.providers : model.endpoints.map(({ providerSlug }) => providerSlug);
+}
+
+/** The names under which lists know its endpoints. */
+export function namesOf(model: Model | LateModel): readonly string[] {
+  return 'make' in model ? model.names : model.endpoints.map((endpoint) => listedName(listedAs(endpoint)));
 }

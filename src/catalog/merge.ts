@@ -1,5 +1,6 @@
+import { lazily } from '../base/lazily.ts';
 import type { Endpoint, Model } from '../call/model.ts';
-import { type LateModel, madeOf } from './late-model.ts';
+import { type LateModel, madeOf, namesOf, providersOf } from './late-model.ts';
 import { listedAs } from './listed-as.ts';
 
 /**
@@ -18,10 +19,24 @@ export function mergeModels(
   for (const models of sources) {
     for (const model of models) {
       const first = merged.get(model.slug);
-      merged.set(model.slug, first ? fillModel(madeOf(first), madeOf(model)) : model);
+      merged.set(model.slug, first ? filled(first, model) : model);
     }
   }
   return merged;
+}
+
+function filled(first: Model | LateModel, later: Model | LateModel): Model | LateModel {
+  if (!('make' in first) && !('make' in later)) return fillModel(first, later);
+  const aliases = first.aliases ?? later.aliases;
+  const fallbacks = first.fallbacks ?? later.fallbacks;
+  return {
+    slug: first.slug,
+    names: namesOf(first),
+    providers: [...providersOf(first), ...providersOf(later)],
+    ...(aliases === undefined ? {} : { aliases }),
+    ...(fallbacks === undefined ? {} : { fallbacks }),
+    make: lazily(() => fillModel(madeOf(first), madeOf(later))),
+  };
 }
 
 function fillModel(first: Model, later: Model): Model {

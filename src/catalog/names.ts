@@ -1,4 +1,5 @@
 import type { Model } from '../call/model.ts';
+import type { LateModel } from './late-model.ts';
 
 /** No bare names: models are found only by their slug. */
 export const noNames = () => new Map<string, readonly string[]>();
@@ -9,7 +10,7 @@ export const noNames = () => new Map<string, readonly string[]>();
  * @param isTaken  tells whether a name is already in use
  */
 export function aliasesOf(
-  models: readonly Model[],
+  models: readonly (Model | LateModel)[],
   first: ReadonlyMap<string, string>,
   isTaken: (name: string) => boolean = () => false,
 ): ReadonlyMap<string, string> {

@@ -177,6 +177,11 @@ export interface Dialect<Quirks extends object = object> {
   name: string;
   /** The framing, which cuts a stream into events. */
   framing: Framing;
+  /**
+   * Loads the code of the dialect, which until then has a name, a format and the schema of its quirks, and nothing else.
+   * Absent, or undefined: it is there. Rejects where the code cannot be loaded, and may be called again.
+   */
+  load?: (() => Promise<void>) | undefined;
   /** The schema of the option `quirks` of a provider that speaks this dialect. Closed: no unknown keys. */
   quirks: () => Schema<Quirks>;
   /**

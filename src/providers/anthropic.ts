@@ -1,4 +1,4 @@
-import { anthropicMessages } from '../dialects/anthropic-messages/index.ts';
+import { anthropicMessages } from '../dialects/late.ts';
 import { completeProvider } from './provider.ts';
 
 /** Claude, from its maker. */

@@ -1,4 +1,4 @@
-import { googleGenerateContent } from '../dialects/google-generate-content/index.ts';
+import { googleGenerateContent } from '../dialects/late.ts';
 import { type Auth, bearer, completeProvider } from './provider.ts';
 
 /** @see https://ai.google.dev/gemini-api/docs/api-key */

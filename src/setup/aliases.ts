@@ -1,4 +1,5 @@
 import type { Model } from '../call/model.ts';
+import type { LateModel } from '../catalog/late-model.ts';
 import type { ModelSettings } from './options/model.ts';
 import { SettingsError } from './providers.ts';
 
@@ -8,7 +9,7 @@ import { SettingsError } from './providers.ts';
  * @param models   the host app's
  * @throws SettingsError
  */
-export function checkAliases(aliases: Readonly<Record<string, string>>, models: readonly Model[]): void {
+export function checkAliases(aliases: Readonly<Record<string, string>>, models: readonly (Model | LateModel)[]): void {
   const slugs = new Set(models.map(({ slug }) => slug));
   const named = new Set(models.flatMap((model) => model.aliases ?? []));
   for (const [name, target] of Object.entries(aliases)) {

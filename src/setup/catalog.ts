@@ -21,7 +21,7 @@ export interface CatalogSetup {
   /** Further names, and the slugs for which they stand. */
   aliases: Readonly<Record<string, string>>;
   /** The host app's models, and those of providers that are set up. */
-  models: readonly Model[];
+  models: readonly (Model | LateModel)[];
   /** All known providers, by slug. */
   providers: ReadonlyMap<string, Configured>;
   /** Slugs of the providers that come with the package. */
@@ -45,7 +45,14 @@ export function configureCatalog(setup: CatalogSetup): Catalog {
     models,
     document:
       reader &&
-      createDocument({ ...settings, read: reader, parse: (value) => parseDocument(value, known), clock, logger }),
+      createDocument({
+        ...settings,
+        // What its models leave out is asked of the dialects as they are made.
+        read: async (signal) => (await Promise.all([reader(signal), loadDialects(providers.values())]))[0],
+        parse: (value) => parseDocument(value, known),
+        clock,
+        logger,
+      }),
     aliases: new Map(Object.entries(aliases)),
     hasBareNames: settings.bareNames,
     loadBuiltIn: settings.builtInModels ? () => loadSnapshot(known) : null,
@@ -60,12 +67,17 @@ export function configureCatalog(setup: CatalogSetup): Catalog {
           searchesWeb: (model) => searchesWeb(provider, model),
           tasks: provider.tasks,
           unsupportedParameters: (model) => unsupportedOf(provider, model),
+          load: () => provider.dialect.load?.(),
         },
       ]),
     ),
     clock,
     logger,
   });
+}
+
+async function loadDialects(providers: Iterable<Configured>): Promise<void> {
+  await Promise.all(Array.from(providers, ({ provider }) => provider.dialect.load?.()));
 }
 
 /** @throws CatalogError naming every mistake */

@@ -12,7 +12,7 @@ import {
   type TokenPricing,
 } from '../call/model.ts';
 import { tasksOfModel } from '../call/task.ts';
-import type { LateModel } from '../catalog/late-model.ts';
+import { type LateModel, madeOf } from '../catalog/late-model.ts';
 import { listedName } from '../catalog/listed-as.ts';
 import { refusedBy } from '../catalog/model-facts/index.ts';
 import { withCacheWrites } from '../pricing/cache-writes.ts';
@@ -35,28 +35,36 @@ export function configureModels(
   provider: (slug: string) => Provider | null,
   slugs: () => Iterable<string> = () => [],
 ): readonly Model[] {
+  return configureLater(given, provider, slugs).map(madeOf);
+}
+
+/** The same; models whose dialects are not loaded yet are checked now, and made at their first use. */
+export function configureLater(
+  given: readonly ModelSettings[],
+  provider: (slug: string) => Provider | null,
+  slugs: () => Iterable<string> = () => [],
+): readonly (Model | LateModel)[] {
   checkSlugs(given);
-  return given.map((model, modelAt) =>
-    modelOf(
-      model,
-      orderOf(model, modelAt, 'listed'),
-      model.endpoints.map((endpoint, at) => {
-        const found = provider(endpoint.provider);
-        if (endpoint.name !== undefined && model.endpoints.findIndex(({ name }) => name === endpoint.name) < at) {
-          const path = `models[${modelAt}].endpoints[${at}].name`;
-          throw new SettingsError(path, 'expected a name that no other endpoint of the model has');
-        }
-        if (found) {
-          checkOutputPrice(model, endpoint, found, `models[${modelAt}].endpoints[${at}]`);
-          return endpointOf(model, endpoint, found);
-        }
-        throw new SettingsError(
-          `models[${modelAt}].endpoints[${at}].provider`,
-          `expected the slug of a configured provider${didYouMean(nearest(endpoint.provider, slugs()))}`,
-        );
-      }),
-    ),
-  );
+  return given.map((model, modelAt) => {
+    const order = orderOf(model, modelAt, 'listed');
+    const served = model.endpoints.map((endpoint, at) => {
+      const found = provider(endpoint.provider);
+      if (endpoint.name !== undefined && model.endpoints.findIndex(({ name }) => name === endpoint.name) < at) {
+        const path = `models[${modelAt}].endpoints[${at}].name`;
+        throw new SettingsError(path, 'expected a name that no other endpoint of the model has');
+      }
+      if (found) {
+        checkOutputPrice(model, endpoint, found, `models[${modelAt}].endpoints[${at}]`);
+        return { endpoint, found };
+      }
+      throw new SettingsError(
+        `models[${modelAt}].endpoints[${at}].provider`,
+        `expected the slug of a configured provider${didYouMean(nearest(endpoint.provider, slugs()))}`,
+      );
+    });
+    const late = lateModel(model, order, served);
+    return served.some(({ found }) => found.dialect.load !== undefined) ? late : late.make();
+  });
 }
 
 /**
@@ -88,15 +96,34 @@ export function servableLater(
     });
     if (served.length === 0) return [];
     const order = orderOf(model, at, 'price');
-    const endpointsOf = () => served.map(({ endpoint, found }) => endpointOf(model, endpoint, found));
-    return {
-      slug: flatText(model.slug),
-      names: served.map(({ endpoint, found }) =>
-        listedName({ providerSlug: found.like ?? found.slug, upstreamModel: knownNameOf(endpoint) }),
-      ),
-      make: lazily(() => modelOf(model, order, endpointsOf())),
-    };
+    return lateModel(model, order, served);
   });
+}
+
+/** An endpoint as it was given, and its provider. */
+interface Served {
+  endpoint: EndpointSettings;
+  found: Provider;
+}
+
+function lateModel(model: ModelSettings, order: EndpointOrder | undefined, served: readonly Served[]): LateModel {
+  const { aliases, fallbacks } = model;
+  return {
+    slug: flatText(model.slug),
+    names: served.map(({ endpoint, found }) =>
+      listedName({ providerSlug: found.like ?? found.slug, upstreamModel: knownNameOf(endpoint) }),
+    ),
+    providers: served.map(({ found }) => found.slug),
+    ...(aliases === undefined ? {} : { aliases }),
+    ...(fallbacks === undefined ? {} : { fallbacks }),
+    make: lazily(() =>
+      modelOf(
+        model,
+        order,
+        served.map(({ endpoint, found }) => endpointOf(model, endpoint, found)),
+      ),
+    ),
+  };
 }
 
 /** @throws SettingsError for a price without that of the output, where the model may write */

@@ -1,4 +1,5 @@
 import type { Model } from '../../call/model.ts';
+import { type LateModel, providersOf } from '../../catalog/late-model.ts';
 import type { CredentialShape } from '../../providers/provider.ts';
 import type { Configured } from '../providers.ts';
 
@@ -24,7 +25,7 @@ const mostModels = 5;
  * there.
  * @param models  the host app's own
  */
-export function missingKeys(configured: Iterable<Configured>, models: readonly Model[]): MissingKey[] {
+export function missingKeys(configured: Iterable<Configured>, models: readonly (Model | LateModel)[]): MissingKey[] {
   const missing: MissingKey[] = [];
   for (const { provider, isConfigured, isUsable, saysByok, isMade } of configured) {
     if (!isConfigured || isUsable || saysByok) continue;
@@ -33,7 +34,7 @@ export function missingKeys(configured: Iterable<Configured>, models: readonly M
     const { parts, oneOf = [] } = credentialShape ?? aKeyAlone;
     const needed = Object.entries(parts).filter(([name, part]) => !part.isOptional || oneOf[0]?.includes(name));
     const options = needed.map(([name]) => (name === 'apiKey' ? `${at}apiKey` : `${at}credential.${name}`));
-    const naming = models.filter(({ endpoints }) => endpoints.some(({ providerSlug }) => providerSlug === slug));
+    const naming = models.filter((model) => providersOf(model).includes(slug));
     missing.push({
       provider: slug,
       environment: env,

@@ -65,7 +65,12 @@ function prices(found: Record<string, Pricing>) {
 
 /** As a list that is long has it. */
 function late(made: Model): LateModel {
-  return { slug: made.slug, names: made.endpoints.map((one) => listedName(listedAs(one))), make: () => made };
+  return {
+    slug: made.slug,
+    names: made.endpoints.map((one) => listedName(listedAs(one))),
+    providers: made.endpoints.map(({ providerSlug }) => providerSlug),
+    make: () => made,
+  };
 }
 
 it("knows what is listed, and passes the rest of a provider's slug on to it", () => {

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { calcPrice } from '@pydantic/genai-prices';
 import { describe, expect, it } from 'vitest';
 import { snapshot } from '../../../src/catalog/snapshot.ts';
+import { loadDialects } from '../../../src/dialects/late.ts';
 import { listPrices } from '../../../src/pricing/list-prices.ts';
 import { tokenPrices } from '../../../src/pricing/price.ts';
 import { builtInProviders } from '../../../src/providers/index.ts';
@@ -15,6 +16,7 @@ const given: ModelSettings[] = JSON.parse(snapshot);
 const anyProvider = (slug: string) =>
   builtInProviders.find((provider) => provider.slug === slug) ??
   defineProvider({ ...(builtInProviders[0] as (typeof builtInProviders)[0]), slug });
+await loadDialects();
 const models = servableModels(given, anyProvider);
 const endpoints = models.flatMap((model) => model.endpoints);
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { UpstreamError } from '../../../src/base/http/upstream-error.ts';
 import type { Dialect } from '../../../src/dialects/dialect.ts';
 import { dialects } from '../../../src/dialects/index.ts';
+import { loadDialects } from '../../../src/dialects/late.ts';
 import { builtInProviders } from '../../../src/providers/index.ts';
 import type { ChatRequest } from '../../../src/schema/chat/chat.ts';
 
@@ -50,6 +51,7 @@ function unsentBy(dialect: Dialect, quirks: object): string[] {
   });
 }
 
+await loadDialects();
 const cases: [string, Dialect, object][] = [
   ...Object.entries(dialects as unknown as Record<string, Dialect>).map(
     ([name, dialect]): [string, Dialect, object] => [name, dialect, {}],
