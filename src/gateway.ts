@@ -32,7 +32,7 @@ import { createKeptSockets } from './pipeline/sockets/kept-sockets.ts';
 import { createOutputEstimates } from './pricing/output-estimates.ts';
 import { builtInProviders, builtInSlugs } from './providers/index.ts';
 import type { Provider } from './providers/provider.ts';
-import { sandboxModels } from './providers/sandbox/index.ts';
+import { wholeSandbox } from './providers/sandbox/index.ts';
 import type { Explanation } from './schema/chat/explanation.ts';
 import { type Audio, createAudio } from './setup/asking/audio.ts';
 import { type ClientOptions, clientOptions } from './setup/asking/client-options.ts';
@@ -59,7 +59,7 @@ import { trustedOrigins } from './setup/options/trusted-origins.ts';
 import { type Configured, configureProviders, environment, SettingsError } from './setup/providers.ts';
 import { createReadiness, type Readiness } from './setup/readiness.ts';
 
-import { asScripted, scriptedTransports, withSandbox } from './setup/sandbox.ts';
+import { asScripted, sandboxModels, scriptedTransports, withSandbox } from './setup/sandbox.ts';
 import { type GatewayState, stateOf } from './setup/state.ts';
 import { openConversations, openRecords, openResponses, openStores } from './setup/stores.ts';
 import type { Rotation } from './stores/credentials/rotate.ts';
@@ -406,7 +406,8 @@ export function createGateway(options: GatewayOptions): Gateway {
     keepsResponses: responses !== null,
   });
   const readiness = createReadiness(stores, catalog);
-  const loadRest = () => Promise.all([loadOperations(), sockets.load(), loadDialects()]);
+  const sandbox = operatorsOwn('sandbox') ? wholeSandbox : () => null;
+  const loadRest = () => Promise.all([loadOperations(), sockets.load(), loadDialects(), sandbox()]);
   const fetchBy =
     (handle: (request: Request) => Promise<Response>): Gateway['fetch'] =>
     async (input, init) => {

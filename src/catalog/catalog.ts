@@ -7,10 +7,11 @@ import { type ListPrices, mayHaveListPrice } from '../pricing/list-prices.ts';
 import type { TaskName } from '../schema/tasks.ts';
 import type { StoreLogger } from '../stores/storage/logger.ts';
 import type { CatalogDocument } from './document.ts';
-import { type LateModel, madeOf, namesOf, providersOf } from './late-model.ts';
+import { type LateModel, madeOf } from './late-model.ts';
 import { listedAs, listedName } from './listed-as.ts';
 import { fillEndpoint, mergeModels } from './merge.ts';
-import { aliasesOf, noNames, slugsByName } from './names.ts';
+import { modelLoads } from './model-loads.ts';
+import { aliasesOf, noNames, slugsByName, withoutSuffixes } from './names.ts';
 import { readOnce } from './read-once.ts';
 
 /** All models at one moment. A view never changes, so a plan that is made with it stays true for the request. */
@@ -119,10 +120,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
   let known: KnownEndpoints | null = null;
   let merged: Merged | null = null;
   let current: View | null = null;
-  /** true: the dialects of all providers are there. */
-  let hasDialects = false;
-  /** Slugs of models whose dialects are there. */
-  const withDialects = new Set<string>();
+  const loads = modelLoads(providers);
 
   function mergedNow(): Merged {
     const listed = document?.models() ?? none;
@@ -138,7 +136,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
       };
       known ??= endpointsByName(builtIn.value ?? []);
       current = null;
-      withDialects.clear();
+      loads.changed();
     }
     return merged;
   }
@@ -169,17 +167,9 @@ export function createCatalog(sources: CatalogSources): Catalog {
     });
   }
 
-  /** The load of the dialects that models of these slugs are made with; null: they are there. */
-  function awaitDialects(slugs: readonly string[]): Promise<unknown> | null {
-    if (hasDialects || (slugs.length > 0 && slugs.every((slug) => withDialects.has(slug)))) return null;
-    const merged = mergedNow();
-    const asked = providersAsked(slugs, merged, known as KnownEndpoints);
-    const loads = [...(asked ?? providers.keys())].flatMap((provider) => providers.get(provider)?.load?.() ?? []);
-    if (loads.length > 0) return Promise.all(loads);
-    if (asked === null) hasDialects = true;
-    else for (const slug of slugs) if (merged.bySlug.has(slug)) withDialects.add(slug);
-    return null;
-  }
+  /** The load of what the models of these slugs are made with; null: it is there. */
+  const awaitModels = (slugs: readonly string[]) =>
+    loads.isThere(slugs) ? null : loads.begin(slugs, mergedNow(), (known as KnownEndpoints).model);
 
   const isOwn = (slug: string) => {
     const base = withoutSuffixes(slug);
@@ -200,7 +190,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
   async function prepare(slugs: readonly string[], begun: readonly (Promise<unknown> | null)[]): Promise<CatalogView> {
     await Promise.all([builtIn.read(), ...begun]);
     if (document?.models() === null && !slugs.every(isOwn)) throw document.unavailable();
-    await awaitDialects(slugs);
+    await awaitModels(slugs);
     if (wantsPrices(slugs)) await prices.read();
     return viewAt(clock.now());
   }
@@ -211,7 +201,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
       document?.refreshIfDue();
       const reading = awaitDocument(slugs);
       if (reading !== null || !builtIn.isRead) return prepare(slugs, [reading]);
-      const loading = awaitDialects(slugs);
+      const loading = awaitModels(slugs);
       if (loading !== null || wantsPrices(slugs)) return prepare(slugs, [loading]);
       return viewAt(nowMs);
     },
@@ -317,36 +307,6 @@ function endpointsByName(models: readonly LateModel[]): KnownEndpoints {
   };
 }
 
-/**
- * The providers of all models that are made for a request of these slugs: the models that they name, their fallbacks, and the
- * built-in ones that know more of their endpoints. null: any, as for a router or for a slug that is not listed.
- */
-function providersAsked(
-  slugs: readonly string[],
-  { bySlug, aliases }: Merged,
-  known: KnownEndpoints,
-): ReadonlySet<string> | null {
-  const found = new Set<string>();
-  const seen = new Set<string>();
-  const add = (slug: string): boolean => {
-    if (seen.has(slug)) return true;
-    seen.add(slug);
-    const meant = aliases.get(slug);
-    if (meant !== undefined) return addAny(meant);
-    const model = bySlug.get(slug);
-    if (model === undefined) return false;
-    const same = namesOf(model).flatMap((name) => known.model(name) ?? []);
-    for (const provider of [model, ...same].flatMap(providersOf)) found.add(provider);
-    return (model.fallbacks ?? []).every(addAny);
-  };
-  const addAny = (slug: string): boolean => {
-    const base = withoutSuffixes(slug);
-    const isListed = add(slug);
-    return (base !== slug && add(base)) || isListed;
-  };
-  return slugs.length > 0 && slugs.every(addAny) ? found : null;
-}
-
 function nameOf(endpoint: Endpoint): string {
   return listedName(listedAs(endpoint));
 }
@@ -393,10 +353,4 @@ function passThroughModel(
     endpoints: [same ? fillEndpoint(endpoint, same) : { ...endpoint, isPassThrough: true }],
     isPassThrough: true,
   };
-}
-
-/** `author/model:nitro` and `author/model:free:online` may mean `author/model`. */
-function withoutSuffixes(slug: string): string {
-  const colon = slug.indexOf(':');
-  return colon < 0 ? slug : slug.slice(0, colon);
 }

@@ -7,6 +7,8 @@ export interface LateModel extends Pick<Model, 'slug' | 'aliases' | 'fallbacks'>
   names: readonly string[];
   /** Slugs of the providers of its endpoints. */
   providers: readonly string[];
+  /** Loads what the model is made of, beside the dialects. Absent, or without a promise: it is there. */
+  load?: () => Promise<void> | undefined;
   /** Makes the model; the same one each time. */
   make(): Model;
 }
@@ -14,6 +16,11 @@ export interface LateModel extends Pick<Model, 'slug' | 'aliases' | 'fallbacks'>
 /** The model itself. */
 export function madeOf(model: Model | LateModel): Model {
   return 'make' in model ? model.make() : model;
+}
+
+/** Loads what the model is made of, beside the dialects; undefined: it is there. */
+export function loadOf(model: Model | LateModel): Promise<void> | undefined {
+  return 'make' in model ? model.load?.() : undefined;
 }
 
 /** Slugs of the providers of its endpoints. */

@@ -1,6 +1,6 @@
 import { lazily } from '../base/lazily.ts';
 import type { Endpoint, Model } from '../call/model.ts';
-import { type LateModel, madeOf, namesOf, providersOf } from './late-model.ts';
+import { type LateModel, loadOf, madeOf, namesOf, providersOf } from './late-model.ts';
 import { listedAs } from './listed-as.ts';
 
 /**
@@ -35,6 +35,10 @@ function filled(first: Model | LateModel, later: Model | LateModel): Model | Lat
     providers: [...providersOf(first), ...providersOf(later)],
     ...(aliases === undefined ? {} : { aliases }),
     ...(fallbacks === undefined ? {} : { fallbacks }),
+    load: () => {
+      const loads = [first, later].flatMap((model) => loadOf(model) ?? []);
+      return loads.length === 0 ? undefined : Promise.all(loads).then(() => undefined);
+    },
     make: lazily(() => fillModel(madeOf(first), madeOf(later))),
   };
 }

@@ -25,3 +25,9 @@ export function aliasesOf(
 export function slugsByName(models: ReadonlyMap<string, unknown>): ReadonlyMap<string, readonly string[]> {
   return Map.groupBy(models.keys(), (slug) => slug.slice(slug.indexOf('/') + 1));
 }
+
+/** `author/model:nitro` and `author/model:free:online` may mean `author/model`. */
+export function withoutSuffixes(slug: string): string {
+  const colon = slug.indexOf(':');
+  return colon < 0 ? slug : slug.slice(0, colon);
+}

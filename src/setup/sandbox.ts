@@ -1,6 +1,9 @@
 import * as z from 'zod';
 import type { Clock } from '../base/clock.ts';
 import { lazily } from '../base/lazily.ts';
+import type { Model } from '../call/model.ts';
+import type { LateModel } from '../catalog/late-model.ts';
+import { listedName } from '../catalog/listed-as.ts';
 import { openaiChat } from '../dialects/openai-chat/index.ts';
 import type { Provider } from '../providers/provider.ts';
 import {
@@ -8,7 +11,9 @@ import {
   type SandboxScript,
   type ScriptEntry,
   ScriptError,
+  sandboxModelIds,
   sandboxScript,
+  wholeSandbox,
 } from '../providers/sandbox/index.ts';
 import { expectation } from '../schema/chat/expectations.ts';
 import type { Logger } from '../telemetry/record.ts';
@@ -46,6 +51,24 @@ export function withSandbox<Given extends ProviderSettings | Provider>(
 ): Readonly<Record<string, Given | ProviderSettings>> {
   return settings && !settings.allProviders ? { sandbox: {}, ...providers } : providers;
 }
+
+/** The sandbox's models, which are made at their first use. */
+export const sandboxModels: readonly LateModel[] = sandboxModelIds.map((id) => {
+  const slug = `sandbox/${id}`;
+  let made: Model | undefined;
+  return {
+    slug,
+    names: [listedName({ providerSlug: 'sandbox', upstreamModel: id })],
+    providers: ['sandbox'],
+    load: () =>
+      made
+        ? undefined
+        : (async () => {
+            made = (await wholeSandbox()).sandboxModels.find((model) => model.slug === slug);
+          })(),
+    make: () => made as Model,
+  };
+});
 
 /** The built-in providers. A script gets the complete request, so a scripted sandbox ignores no field. */
 export function asScripted(builtIn: readonly Provider[], settings: SandboxSettings | undefined): readonly Provider[] {

@@ -2,6 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import { createGateway, type GatewayOptions } from '../../src/index.ts';
+import '../support/late-parts.ts';
 import { manualClock } from '../support/manual-clock.ts';
 
 const key = 'sk-test-inference';

@@ -5,3 +5,4 @@ import '../../src/dialects/index.ts';
 import '../../src/fetching/guarded.ts';
 import '../../src/http/socket/sockets.ts';
 import '../../src/operations/index.ts';
+import '../../src/providers/sandbox/whole.ts';

@@ -1,30 +1,15 @@
-import type { Model } from '../../call/model.ts';
-import type { DialectRequest } from '../../dialects/dialect.ts';
+import { loadedOnce } from '../../base/async/loaded-once.ts';
+import { lateDialect } from '../../dialects/late.ts';
 import { openaiChat } from '../../dialects/openai-chat/index.ts';
-import type { ChatRequest } from '../../schema/chat/chat.ts';
-import { fieldsWith } from '../../schema/chat/fields.ts';
-import { taskNames } from '../../schema/tasks.ts';
+import type { Transport } from '../../transport/transport.ts';
 import { completeProvider } from '../provider.ts';
-import { models } from './models.ts';
-import { usualMaxCompletionTokens } from './speak.ts';
-import { breakingModels } from './tasks/images.ts';
-import { failingModels, sandboxTaskModels } from './tasks/tasks.ts';
-import { contextLength } from './tokens.ts';
-import { createSandboxTransport } from './transport.ts';
-
-/** Plain chat completions. The sandbox gets the complete request, and the fields that its model ignores are listed. */
-const sandboxChat: typeof openaiChat = {
-  ...openaiChat,
-  encodeRequest(input) {
-    const encoded = openaiChat.encodeRequest(input);
-    const ignored = ignoredOf(input).filter((name) => !encoded.dropped.includes(name));
-    return ignored.length === 0 ? encoded : { ...encoded, dropped: [...encoded.dropped, ...ignored] };
-  },
-};
+import type { ScriptedUpstream } from './scripted.ts';
 
 export type { SaidAnswer, SandboxAnswer, ScriptRequest } from './answer.ts';
 export { type SandboxScript, type ScriptEntry, ScriptError, sandboxScript } from './script.ts';
-export { createScriptedTransport } from './scripted.ts';
+
+/** The sandbox itself, which few gateways have: its models, its transport and its dialect. */
+export const wholeSandbox = loadedOnce(() => import('./whole.ts'));
 
 /**
  * An upstream in this process, for trials and for tests: no network, no key, no model. It speaks OpenAI's chat
@@ -36,7 +21,10 @@ export const sandbox = completeProvider({
   name: 'Sandbox',
   // A name that never resolves: a request for the sandbox cannot reach a network by mistake.
   baseUrl: 'http://sandbox.invalid/v1',
-  dialect: sandboxChat,
+  dialect: lateDialect(
+    { name: 'openai-chat', format: 'chat', quirks: openaiChat.quirks },
+    async () => (await wholeSandbox()).sandboxChat,
+  ),
   auth: (request) => request,
   // All tokens that its models produce count against the largest output.
   quirks: {
@@ -47,66 +35,68 @@ export const sandbox = completeProvider({
   },
   dataPolicy: { zeroRetention: true, trains: false },
   isSandbox: true,
-  createTransport: createSandboxTransport,
+  createTransport: ({ clock }) => lateTransport((whole) => whole.createSandboxTransport({ clock })),
 });
 
-/** USD 0.10 and USD 0.40 per million tokens, in pico-USD per token. */
-const promptPicoUsd = 100_000;
-const completionPicoUsd = 400_000;
-const cacheReadPicoUsd = 50_000;
+/** The upstream of one provider that answers by a script. */
+export function createScriptedTransport(upstream: ScriptedUpstream): Transport {
+  return lateTransport((whole) => whole.createScriptedTransport(upstream));
+}
 
-/** The fields that every model of the sandbox acts on. Responses never vary, so every seed is honoured. */
-const usualParameters = ['max_tokens', 'max_completion_tokens', 'stop', 'n', 'seed', 'logprobs', 'top_logprobs'];
-
-/** Request fields that only some models of the sandbox act on. Each model names its fields. */
-const asked: readonly string[] = [
-  ...fieldsWith({ parameter: 'listed' }),
-  ...fieldsWith({ parameter: 'unlisted' }),
-].filter((name) => !usualParameters.includes(name));
-
-const chatModels: readonly Model[] = models.map((model) => {
-  const slug = `sandbox/${model.id}`;
-  const factor = model.priceFactor ?? 1;
+function lateTransport(make: (whole: typeof import('./whole.ts')) => Transport): Transport {
+  const made = loadedOnce(async () => make(await wholeSandbox()));
   return {
-    slug,
-    name: `Sandbox: ${model.name}`,
-    endpoints: [
-      {
-        modelSlug: slug,
-        providerSlug: 'sandbox',
-        tag: 'sandbox',
-        upstreamModel: model.id,
-        pricing: {
-          promptPicoUsd: promptPicoUsd * factor,
-          completionPicoUsd: completionPicoUsd * factor,
-          cacheReadPicoUsd: cacheReadPicoUsd * factor,
-        },
-        contextLength,
-        maxCompletionTokens: model.maxCompletionTokens ?? usualMaxCompletionTokens,
-        quantization: null,
-        supportedParameters: [...usualParameters, ...(model.parameters ?? [])],
-        dataPolicy: { zeroRetention: true, trains: false },
-        ...(failingModels.includes(model.id) ? { tasks: taskNames } : {}),
-        ...(breakingModels.includes(model.id) ? { tasks: ['chat', 'images'] } : {}),
-      },
-    ],
+    async send(request) {
+      const transport = made();
+      return (transport instanceof Promise ? await transport : transport).send(request);
+    },
   };
-});
-
-/** The sandbox's models, ready for a catalogue: one endpoint each. */
-export const sandboxModels: readonly Model[] = [...chatModels, ...sandboxTaskModels];
-
-function ignoredOf({ request, upstreamModel }: Pick<DialectRequest, 'request' | 'upstreamModel'>): readonly string[] {
-  const id = upstreamModel.replace(/^sandbox\//, '');
-  const acted = models.find((model) => model.id === id)?.parameters ?? [];
-  return asked.filter((name) => !acted.includes(name) && asks(request, name));
 }
 
-/** Tells whether a field asks for something. */
-function asks(request: ChatRequest, name: string): boolean {
-  const value = (request as Record<string, unknown>)[name] ?? null;
-  if (value === null || value === false) return false;
-  if (name === 'tools') return (value as readonly unknown[]).length > 0;
-  if (name === 'tool_choice') return value !== 'none' && value !== 'auto';
-  return name !== 'service_tier' || (value !== 'auto' && value !== 'default');
-}
+/** The names of its models, in the order of its list. */
+export const sandboxModelIds = [
+  'assistant',
+  'echo',
+  'lorem',
+  'free',
+  'expensive',
+  'tool-call',
+  'json',
+  'reasoning',
+  'refusal',
+  'content-filter',
+  'no-usage',
+  'large-event',
+  'slow',
+  'timeout',
+  'stall',
+  'unreachable',
+  'reset',
+  'cut-stream',
+  'error-mid-stream',
+  'error-in-200',
+  'bad-json',
+  'html',
+  'empty',
+  'flaky',
+  'rate-limited',
+  'overloaded',
+  'context-length',
+  'error-400',
+  'error-401',
+  'error-402',
+  'error-403',
+  'error-404',
+  'error-408',
+  'error-413',
+  'error-422',
+  'error-500',
+  'error-503',
+  'embed',
+  'rerank',
+  'moderations',
+  'decisions',
+  'image',
+  'speech',
+  'whisper',
+] as const;

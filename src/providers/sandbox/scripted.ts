@@ -10,7 +10,7 @@ import type { SandboxScript } from './script.ts';
 import { countPromptTokens, splitTokens } from './tokens.ts';
 import { bodyText, documentResponse, playOutcome } from './transport.ts';
 
-interface ScriptedUpstream {
+export interface ScriptedUpstream {
   clock: Clock;
   script: SandboxScript;
   /** Slug of the provider. */

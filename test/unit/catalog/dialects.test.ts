@@ -123,6 +123,20 @@ describe('the dialects of a view', () => {
     expect(catalog.view(['x/other'])).not.toBeInstanceOf(Promise);
   });
 
+  it('come with what a model is made of beside them', async () => {
+    const { catalog } = setUp((loaded) => {
+      let isThere = false;
+      const own = late(model('x/a', ['a']), loaded);
+      const load = async () => {
+        isThere = true;
+      };
+      const make = () => (isThere ? own.make() : expect.unreachable('made before it was loaded'));
+      return { models: [{ ...own, load: () => (isThere ? undefined : load()), make }] };
+    });
+    expect((await catalog.view(['x/a'])).model('x/a')?.slug).toBe('x/a');
+    expect(catalog.view(['x/a'])).not.toBeInstanceOf(Promise);
+  });
+
   it('fail the view when they cannot be loaded, and are loaded by the next', async () => {
     const { loaded, failing, catalog } = setUp((loaded) => ({ models: [late(model('x/a', ['a']), loaded)] }));
     failing.add('a');

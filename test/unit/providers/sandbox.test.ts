@@ -1,12 +1,15 @@
 import { readFileSync } from 'node:fs';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
-import { sandbox, sandboxModels } from '../../../src/providers/sandbox/index.ts';
+import { sandbox, sandboxModelIds, wholeSandbox } from '../../../src/providers/sandbox/index.ts';
 import { loremText } from '../../../src/providers/sandbox/texts.ts';
 import { splitTokens } from '../../../src/providers/sandbox/tokens.ts';
 import type { Transport } from '../../../src/transport/transport.ts';
 import { manualClock } from '../../support/manual-clock.ts';
 import { eventsOf, sandboxCall } from '../../support/sandbox-call.ts';
+
+const { sandboxModels } = await wholeSandbox();
+await sandbox.dialect.load?.();
 
 const isChat = (slug: string) =>
   ![
@@ -31,6 +34,10 @@ describe('the sandbox provider', () => {
     const request = { method: 'POST', url: 'http://sandbox.invalid/v1', headers: {}, body: '' } as const;
     expect(await sandbox.auth(request, { secret: 'sk-not-for-the-sandbox' }, manualClock())).toBe(request);
     expect(sandbox.createTransport?.({ clock: manualClock(), random: () => 0 })).toHaveProperty('send');
+  });
+
+  it('names its models before they are loaded', () => {
+    expect(sandboxModelIds.map((id) => `sandbox/${id}`)).toEqual(sandboxModels.map(({ slug }) => slug));
   });
 
   it('has models with one endpoint each, whose names say what they are', () => {

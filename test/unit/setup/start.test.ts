@@ -16,6 +16,9 @@ const late = [
   'src/formats/responses',
   'src/http/socket/sockets.ts',
   'src/operations/index.ts',
+  'src/providers/sandbox/whole.ts',
+  'src/providers/sandbox/models.ts',
+  'src/providers/sandbox/transport.ts',
   'src/schema/compile.ts',
 ];
 
