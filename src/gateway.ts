@@ -11,7 +11,7 @@ import { createHealth } from './catalog/health/index.ts';
 import { mergeModels } from './catalog/merge.ts';
 import { lateDialects, loadDialects } from './dialects/late.ts';
 import { defaultFetchUrl } from './fetching/fetch-url.ts';
-import { guardrails } from './guardrails/index.ts';
+import { guardrails, loadScreening } from './guardrails/index.ts';
 import type { HandleContext } from './http/context.ts';
 import { createCors } from './http/cors.ts';
 import { siteCheck } from './http/cross-site.ts';
@@ -407,7 +407,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   });
   const readiness = createReadiness(stores, catalog);
   const sandbox = operatorsOwn('sandbox') ? wholeSandbox : () => null;
-  const loadRest = () => Promise.all([loadOperations(), sockets.load(), loadDialects(), sandbox()]);
+  const loadRest = () => Promise.all([loadOperations(), sockets.load(), loadDialects(), sandbox(), loadScreening()]);
   const fetchBy =
     (handle: (request: Request) => Promise<Response>): Gateway['fetch'] =>
     async (input, init) => {

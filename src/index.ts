@@ -36,7 +36,7 @@ export { CatalogError } from './catalog/document.ts';
 export { type CallerGateway, createGateway, type Gateway, type RequestHandler } from './gateway.ts';
 export type { BuiltinPattern } from './guardrails/builtin/index.ts';
 export { blockedBy, defineGuardrail, type Guardrail, type GuardrailPreview } from './guardrails/guardrail.ts';
-export type { GuardrailAction, TextPattern } from './guardrails/text/patterns.ts';
+export type { GuardrailAction, TextPattern } from './guardrails/text/pattern.ts';
 export { type TextGuardrailOptions, textGuardrail } from './guardrails/text-guardrail.ts';
 export type { HandleContext } from './http/context.ts';
 export type { FindHostCaller, HostCaller } from './http/host-caller.ts';

@@ -70,7 +70,7 @@ const longFunctions: Record<string, string> = {
   'src/gateway.ts createGateway': 'puts everything together, in order',
   'src/setup/options/defaults.ts optionDefaults': 'one object, written from the schemas of the options',
   'src/base/fair-cache.ts createFairCache': closes,
-  'src/guardrails/text-guardrail.ts textGuardrail': closes,
+  'src/guardrails/text/screening.ts screening': closes,
   'src/http/edge.ts createEdge': closes,
   'src/setup/stores.ts openStores': 'puts the stores together, in order',
   'src/stores/api-keys/index.ts createApiKeys': closes,

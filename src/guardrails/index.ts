@@ -8,7 +8,7 @@ export {
   imposedOn,
   nothingImposed,
 } from './stored.ts';
-export { textGuardrail } from './text-guardrail.ts';
+export { loadScreening, textGuardrail } from './text-guardrail.ts';
 
 /** Every guardrail that is built in. */
 export const guardrails: readonly Guardrail[] = [];

@@ -6,7 +6,7 @@ import type { ImposedRouting } from '../call/facts.ts';
 import type { Endpoint } from '../call/model.ts';
 import type { GuardrailSettings, StoredGuardrail } from '../schema/tenants/guardrail.ts';
 import type { Guardrail } from './guardrail.ts';
-import { compilePatterns, patternFaults, type TextPattern, WrongPattern } from './text/patterns.ts';
+import { patternFaults, type TextPattern, WrongPattern } from './text/pattern.ts';
 import { textGuardrail } from './text-guardrail.ts';
 
 /** A guardrail of the store in the form that acts on requests. */
@@ -98,6 +98,7 @@ export async function checkPatterns(
     const at = /^patterns\[(\d+)\]/.exec(shown.path)?.[1];
     return { fault: { path: placed[Number(at)]?.path ?? 'content_filters', message: shown.message } };
   }
+  const { compilePatterns } = await import('./text/patterns.ts');
   try {
     const { steps } = await compilePatterns(patterns, limits.expressionSteps);
     if (steps <= limits.guardrailSteps) return { steps };

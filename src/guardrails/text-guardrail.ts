@@ -1,32 +1,14 @@
 import * as z from 'zod';
 import { andThen } from '../base/async/and-then.ts';
-import type { StopSignal } from '../base/async/stop.ts';
-import type { Clock } from '../base/clock.ts';
-import { GatewayError, isGatewayError } from '../base/errors.ts';
+import { loadedOnce } from '../base/async/loaded-once.ts';
 import { lazily } from '../base/lazily.ts';
 import { refusal } from '../base/refusal.ts';
-import type { Call, Caller } from '../call/call.ts';
+import type { Caller } from '../call/call.ts';
 import type { PluginContext } from '../call/hooks.ts';
-import type { Native } from '../call/native.ts';
-import type { ChatRequest } from '../schema/chat/chat.ts';
-import type { PipelineStage } from '../schema/chat/envelope.ts';
 import { checkedSettings, field } from '../schema/host-object.ts';
-import { blockedBy, type Guardrail, notEvaluatedBy } from './guardrail.ts';
-import { type Direction, Findings } from './text/findings.ts';
-import { atOnce, Pace, TooMuchWork, type Work, within } from './text/pace.ts';
-import {
-  type CompiledPatterns,
-  compilePatterns,
-  patternFaults,
-  patternLimits,
-  type SplitPatterns,
-  type TextPattern,
-  WrongPattern,
-} from './text/patterns.ts';
-import { RequestTexts } from './text/request.ts';
-import { responseStep } from './text/response.ts';
-import { RestoredFindings, TakenTexts } from './text/restoring.ts';
-import { Texts } from './text/texts.ts';
+import type { Guardrail } from './guardrail.ts';
+import { patternFaults, patternLimits, type TextPattern } from './text/pattern.ts';
+import type { Screening } from './text/screening.ts';
 
 /** The options of `textGuardrail`. */
 export interface TextGuardrailOptions {
@@ -73,6 +55,16 @@ const shape = lazily(() => ({
   maxWorkMs: field.count(1).optional(),
 }));
 
+type ScreeningModule = typeof import('./text/screening.ts');
+
+/** What searches texts: most gateways have no such guardrail. */
+const screeningModule = loadedOnce<ScreeningModule>(() => import('./text/screening.ts'));
+
+/** Loads now what guardrails search texts with. Rejects where the package is not whole. */
+export async function loadScreening(): Promise<void> {
+  await screeningModule();
+}
+
 /**
  * Makes a guardrail that blocks, redacts or flags patterns in requests and responses, also in streams.
  * @throws GatewayError invalid_request (400) naming every invalid pattern. A fault that only the engine of regular
@@ -85,199 +77,36 @@ export function textGuardrail(options: TextGuardrailOptions): Guardrail {
   const { maxChars, maxSteps, maxWorkMs } = { ...textGuardrailDefaults, ...given };
   const issues = patternFaults(patterns, 'patterns');
   if (issues.length > 0) throw refusal('invalid_request', issues);
-  let compiling: CompiledPatterns | Promise<CompiledPatterns> | null = null;
-  let compiled: CompiledPatterns | null = null;
-  /** The clock of the calls. */
-  let clock: Clock | null = null;
-  const compile = () => {
-    compiling ??= compilePatterns(patterns, maxSteps);
-    return andThen(compiling, (made) => {
-      compiled = made;
-      return made;
-    });
-  };
-  /** By call: the texts that were checked before, and those that were taken out. */
-  const screened = new WeakMap<Call, { seen: RequestTexts; taken: TakenTexts }>();
-  const restores = patterns.some(({ restore }) => restore === true);
   const { name = id, scope = textGuardrailDefaults.scope } = options;
-
-  function stagesOf(findings: Findings): PipelineStage[] {
-    return findings.stages(id, name, scope);
-  }
-
-  const limit = {
-    chars: maxChars,
-    tooLong: () =>
-      new GatewayError('invalid_request', `The request has more than ${maxChars} characters, which are not checked`),
+  /** The hooks; null: they are not loaded yet. */
+  let hooks: Screening | null = null;
+  const made = ({ screening }: ScreeningModule): Screening => {
+    hooks ??= screening({ guardrail, patterns, maxChars, maxSteps, maxWorkMs });
+    return hooks;
   };
-
-  /** Does work in slices. @throws GatewayError guardrail_blocked (403) if it is too much */
-  function done<T>(work: Work<T>, pace: Pace, context: Stages, direction: Direction): T | Promise<T> {
-    const failed = (error: unknown): never => {
-      if (!(error instanceof TooMuchWork)) throw error;
-      throw notEvaluatedBy(guardrail, `the patterns took more than ${maxWorkMs} ms`, context, direction);
-    };
-    try {
-      const made = pace.run(work, maxWorkMs, context.signal);
-      return made instanceof Promise ? made.catch(failed) : made;
-    } catch (error) {
-      return failed(error);
-    }
-  }
-
-  /** Checks a request, and returns it redacted. @throws GatewayError as `done`; invalid_request (400): it is too long */
-  function screen(
-    request: ChatRequest,
-    native: Native | null,
-    input: SplitPatterns,
-    { seen, taken }: { seen: RequestTexts; taken: TakenTexts },
-    pace: Pace,
-    context: Stages,
-  ) {
-    const findings = new Findings('input');
-    const texts = new Texts(restores ? taken.taking(input) : input, findings, pace, limit);
-    return andThen(done(seen.screen(request, native, texts), pace, context, 'input'), (left) => {
-      for (const stage of stagesOf(findings)) context.addStage(stage);
-      if (findings.blocked.length > 0) throw blockedBy(guardrail, findings.blocked, context, 'input', findings.places);
-      return left;
-    });
-  }
-
-  /**
-   * Compiles the patterns. @throws GatewayError guardrail_blocked (403); internal (500): a guardrail that cannot check
-   * a text blocks it
-   */
-  async function ready(context: Stages): Promise<CompiledPatterns> {
-    try {
-      return await compile();
-    } catch (error) {
-      if (!(error instanceof WrongPattern)) throw internal(error);
-      const { index, message, isTooLarge } = error;
-      if (!isTooLarge) throw internal(new Error(`patterns[${index}].regex: ${message}`));
-      throw notEvaluatedBy(guardrail, `${patterns[index]?.name}: ${message}`, context, 'input');
-    }
-  }
-
-  const guardrail: Guardrail = {
+  const loaded = (): Screening | Promise<Screening> => hooks ?? andThen(screeningModule(), made);
+  const guardrail: Guardrail & { name: string; scope: string } = {
     id,
     name,
     scope,
     ...(appliesTo ? { appliesTo: (caller: Caller) => appliesTo(caller) } : {}),
     async before(request, context) {
-      clock = context.clock;
-      const { input } = await ready(context);
-      if (input.acting.length === 0 && input.flagging.length === 0) return request;
-      const known = { seen: new RequestTexts(), taken: new TakenTexts() };
-      const left = await screen(request, context.native, input, known, paceOf(context), context);
-      screened.set(context.call, known);
-      return left;
+      const ready = loaded();
+      return (ready instanceof Promise ? await ready : ready).before(request, context);
     },
     /** Checks the texts that plugins and server tools have added since. */
-    prepare(request, _target, context) {
-      const known = screened.get(context.call);
-      if (known === undefined || compiled === null) return request;
-      return screen(request, context.native, compiled.input, known, paceOf(context), context);
-    },
+    prepare: (request, target, context) => (hooks === null ? request : hooks.prepare(request, target, context)),
     steps(context) {
-      if (compiled === null) throw new Error(`The guardrail ${id} is not ready`);
-      const patterns = compiled.output;
-      if (patterns.acting.length === 0 && patterns.flagging.length === 0) return [];
-      const findings = new Findings('output');
-      const { request, native } = context.call.ask;
-      const pace = paceOf(context);
-      return [
-        responseStep({
-          patterns,
-          findings,
-          hasItems: native?.format === 'responses' || native?.format === 'messages',
-          expectsJson: request.response_format !== undefined && request.response_format?.type !== 'text',
-          pausing: pace,
-          run: (work) => done(work, pace, context, 'output'),
-          blocked: (names) => blockedBy(guardrail, names, context, 'output', findings.places),
-          ended: () => {
-            for (const stage of stagesOf(findings)) context.addStage(stage);
-          },
-        }),
-      ];
+      if (hooks === null) throw new Error(`The guardrail ${id} is not ready`);
+      return hooks.steps(context);
     },
-    ...(restores && {
-      restore(context: PluginContext) {
-        const taken = screened.get(context.call)?.taken;
-        if (taken === undefined || taken.isEmpty) return [];
-        const { request, native } = context.call.ask;
-        const pace = paceOf(context);
-        return [
-          responseStep({
-            patterns: taken.restoring(),
-            findings: new RestoredFindings('output'),
-            hasItems: native?.format === 'responses' || native?.format === 'messages',
-            expectsJson: request.response_format !== undefined && request.response_format?.type !== 'text',
-            skipsThoughts: true,
-            pausing: pace,
-            run: (work) => done(work, pace, context, 'output'),
-            blocked: () => new Error('A placeholder blocks nothing'),
-            ended: () => undefined,
-          }),
-        ];
-      },
+    ...(patterns.some(({ restore }) => restore === true) && {
+      restore: (context: PluginContext) => hooks?.restore(context) ?? [],
     }),
-    ...(patterns.some(({ regex }) => regex !== undefined) && {
-      // An error shows at the first request.
-      load: () => Promise.resolve(compile()).then(() => undefined),
-    }),
-    withholds(words) {
-      const acting = compiled?.output.acting ?? [];
-      if (acting.length === 0 || clock === null) return false;
-      const findings = new Findings('output');
-      try {
-        const texts = new Texts({ acting, flagging: [] }, findings, within(withholdsMs, clock));
-        return atOnce(texts.value(words, '', 'free')) !== words || findings.blocked.length > 0;
-      } catch (error) {
-        if (error instanceof TooMuchWork) return true;
-        throw error;
-      }
-    },
-    async preview(request, { clock, call, native }) {
-      const stages: PipelineStage[] = [];
-      const context = { addStage: (stage: PipelineStage) => void stages.push(stage), signal: call.signal };
-      try {
-        const { input } = await ready(context);
-        const known = { seen: new RequestTexts(), taken: new TakenTexts() };
-        const left = await screen(request, native, input, known, newPace(clock, call), context);
-        return { ...left, stages, refusal: null };
-      } catch (error) {
-        if (!isGatewayError(error) || error.kind !== 'guardrail_blocked') throw error;
-        return { request, native, stages, refusal: error };
-      }
-    },
+    // An error shows at the first request.
+    load: async () => (await loaded()).load(),
+    withholds: (words) => hooks?.withholds(words) ?? false,
+    preview: async (request, context) => (await loaded()).preview(request, context),
   };
   return guardrail;
-}
-
-/**
- * The most milliseconds for a provider's words, which are checked without a pause. Words that take longer are left out.
- */
-const withholdsMs = 20;
-
-type Stages = Pick<PluginContext, 'addStage'> & { readonly signal: StopSignal };
-
-/** By call: the pace that all guardrails of the call share. */
-const paces = new WeakMap<Call, Pace>();
-
-function paceOf({ call, clock }: Pick<PluginContext, 'call' | 'clock'>): Pace {
-  let pace = paces.get(call);
-  if (pace === undefined) {
-    pace = newPace(clock, call);
-    paces.set(call, pace);
-  }
-  return pace;
-}
-
-function newPace(clock: Clock, { caller }: Call): Pace {
-  return new Pace({ clock, group: caller.workspaceId });
-}
-
-function internal(error: unknown): unknown {
-  if (isGatewayError(error)) return error;
-  return new GatewayError('internal', 'Something went wrong inside the gateway', { cause: error });
 }

@@ -2,7 +2,7 @@
 import 're2js';
 import { Keyv } from 'keyv';
 import { describe, expect, it } from 'vitest';
-import type { TextPattern } from '../../src/guardrails/text/patterns.ts';
+import type { TextPattern } from '../../src/guardrails/text/pattern.ts';
 import { textGuardrail } from '../../src/guardrails/text-guardrail.ts';
 import { definePlugin } from '../../src/plugins/plugin.ts';
 import type { ChatRequest } from '../../src/schema/chat/chat.ts';

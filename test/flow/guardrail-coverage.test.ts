@@ -2,7 +2,7 @@
 import 're2js';
 import { describe, expect, it } from 'vitest';
 import { dialects } from '../../src/dialects/index.ts';
-import type { GuardrailAction } from '../../src/guardrails/text/patterns.ts';
+import type { GuardrailAction } from '../../src/guardrails/text/pattern.ts';
 import { textGuardrail } from '../../src/guardrails/text-guardrail.ts';
 import { chatRequestSchema, chatResultSchema } from '../../src/schema/chat/chat.ts';
 import { chatChunkSchema } from '../../src/schema/chat/chunk.ts';

@@ -269,7 +269,9 @@ describe('the engine of regular expressions', () => {
     expect(loads).toBe(1);
     test.upstream.always({ body: completion() });
     expect([(await test.post(ask)).status, loads]).toEqual([200, 1]);
-    expect(textGuardrail({ id: 'a', patterns: [{ regex: 'a+b', name: 'ab', action: 'block' }] }).load).toBeDefined();
-    expect(textGuardrail({ id: 'a', patterns: [{ builtin: 'email', action: 'block' }] }).load).toBeUndefined();
+    for (const pattern of [{ regex: 'a+b', name: 'ab' }, { builtin: 'email' }] as const)
+      await expect(
+        textGuardrail({ id: 'a', patterns: [{ ...pattern, action: 'block' }] }).load?.(),
+      ).resolves.toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { TextPattern } from '../../src/guardrails/text/patterns.ts';
+import type { TextPattern } from '../../src/guardrails/text/pattern.ts';
 import { textGuardrail } from '../../src/guardrails/text-guardrail.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { streamResponses } from '../support/ask-responses.ts';

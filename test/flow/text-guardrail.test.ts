@@ -1,7 +1,7 @@
 // Loaded beforehand: a guardrail loads it when it is first needed, which takes time that a manual clock knows nothing of.
 import 're2js';
 import { describe, expect, it } from 'vitest';
-import type { TextPattern } from '../../src/guardrails/text/patterns.ts';
+import type { TextPattern } from '../../src/guardrails/text/pattern.ts';
 import { type TextGuardrailOptions, textGuardrail } from '../../src/guardrails/text-guardrail.ts';
 import type { GatewayOptions } from '../../src/options.ts';
 import { defineServerTool } from '../../src/server-tools/server-tool.ts';

@@ -3,6 +3,7 @@ import 'keyv';
 import '../../src/catalog/snapshot.ts';
 import '../../src/dialects/index.ts';
 import '../../src/fetching/guarded.ts';
+import '../../src/guardrails/text/screening.ts';
 import '../../src/http/socket/sockets.ts';
 import '../../src/operations/index.ts';
 import '../../src/providers/sandbox/whole.ts';

@@ -14,17 +14,6 @@ const stepsAtOnce = 20_000;
 /** The most bytes of the engine's memory of states. It makes new states while there is room, and each takes time. */
 const mostStateBytes = 64 * 1024;
 
-/**
- * Finds features that RE2 does not have, without the engine, which is loaded when the first expression is used.
- * @returns the fault of an expression; null: none that shows without the engine
- */
-export function visibleFault(source: string): string | null {
-  const plain = source.replace(/\\\\/g, '');
-  if (/\(\?<?[=!]/.test(plain)) return 'look-around is not available in RE2';
-  if (/\\[1-9]|\\k</.test(plain)) return 'backreferences are not available in RE2';
-  return null;
-}
-
 /** A compiled expression. */
 export interface CompiledRegex {
   readonly matcher: TextMatcher;

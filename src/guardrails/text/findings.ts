@@ -1,5 +1,6 @@
 import type { PipelineStage } from '../../schema/chat/envelope.ts';
-import type { CompiledPattern, GuardrailAction } from './patterns.ts';
+import type { GuardrailAction } from './pattern.ts';
+import type { CompiledPattern } from './patterns.ts';
 
 /** The checked side: `input` is the request, `output` the response. */
 export type Direction = 'input' | 'output';

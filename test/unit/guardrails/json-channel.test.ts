@@ -4,7 +4,8 @@ import { Channel } from '../../../src/guardrails/text/channel.ts';
 import { Findings } from '../../../src/guardrails/text/findings.ts';
 import { JsonChannel } from '../../../src/guardrails/text/json-channel.ts';
 import { atOnce, unpaced } from '../../../src/guardrails/text/pace.ts';
-import { compilePatterns, type TextPattern } from '../../../src/guardrails/text/patterns.ts';
+import type { TextPattern } from '../../../src/guardrails/text/pattern.ts';
+import { compilePatterns } from '../../../src/guardrails/text/patterns.ts';
 import { Texts } from '../../../src/guardrails/text/texts.ts';
 import { runs } from '../../support/runs.ts';
 

@@ -4,7 +4,7 @@ import { builtinPatterns } from '../../../src/guardrails/builtin/index.ts';
 import type { TextMatcher } from '../../../src/guardrails/matching/matcher.ts';
 import { compileRegex } from '../../../src/guardrails/matching/regex.ts';
 import { Pace } from '../../../src/guardrails/text/pace.ts';
-import { patternLimits } from '../../../src/guardrails/text/patterns.ts';
+import { patternLimits } from '../../../src/guardrails/text/pattern.ts';
 import { Scanner } from '../../../src/guardrails/text/scanner.ts';
 import { isLongRun } from '../../support/runs.ts';
 
