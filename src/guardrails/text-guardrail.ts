@@ -57,7 +57,7 @@ const shape = lazily(() => ({
 
 type ScreeningModule = typeof import('./text/screening.ts');
 
-/** What searches texts: most gateways have no such guardrail. */
+/** The code that searches texts: most gateways have no such guardrail. */
 const screeningModule = loadedOnce<ScreeningModule>(() => import('./text/screening.ts'));
 
 /** Loads now what guardrails search texts with. Rejects where the package is not whole. */

@@ -1,6 +1,6 @@
 import type { ToolMessage } from '../../schema/chat/chat.ts';
 
-/** What says by itself that it is about an error, such as `Error: …` and `<tool_use_error>…`. */
+/** A text that says by itself that it is about an error, such as `Error: …` and `<tool_use_error>…`. */
 const saysSo = /^[\W_]{0,20}(?:[a-z]{1,20}_){0,3}error/i;
 
 /**

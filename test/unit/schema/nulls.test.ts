@@ -119,8 +119,8 @@ function schemaOf(name: string): z.ZodType {
   if (/Decisions$/.test(name)) return decisionsRequestSchema();
   if (/Moderations$/.test(name)) return moderationsRequestSchema();
   if (/Speech$/.test(name)) return speechRequestSchema();
-  if (name === 'createTranscription') return transcriptionRequestSchema();
-  if (name === 'createTranslation') return translationRequestSchema();
+  if (/Transcription$/.test(name)) return transcriptionRequestSchema();
+  if (/Translation$/.test(name)) return translationRequestSchema();
   if (/ImageEdits$|^editImages$/.test(name)) return imageEditsRequestSchema();
   if (/Images$/.test(name)) return imageGenerationsRequestSchema();
   if (/Image$/.test(name)) return imagesRequestSchema();

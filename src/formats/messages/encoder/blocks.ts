@@ -32,7 +32,7 @@ interface Block {
   args: string;
   /** The first sign of these that is no white space. */
   sign: string;
-  /** Whether these are an object; null: nobody has looked. */
+  /** true: these are an object; null: nobody has looked. */
   isObject: boolean | null;
   details: ReasoningDetail[];
   citations: Loose[];
