@@ -56,6 +56,18 @@ describe('a Messages request below a budget, to an upstream that speaks the wire
     expect(sent?.tools).toEqual(tools);
     expect(dropped).toEqual(paid.map((type) => `tools[].${type}`).toSorted());
   });
+  it('forces no tool that was left out', async () => {
+    const own = { name: 'read', input_schema: { type: 'object' } };
+    const tools = [own, { type: 'web_search_20250305', name: 'web_search' }];
+    const choiceOf = async (name: string) => {
+      const { sent, dropped } = await limited({ tools, tool_choice: { type: 'tool', name } });
+      return [sent?.tool_choice, dropped];
+    };
+    expect(await choiceOf('web_search')).toEqual([undefined, ['tool_choice', 'tools[].web_search_20250305']]);
+    expect(await choiceOf('read')).toEqual([{ type: 'tool', name: 'read' }, ['tools[].web_search_20250305']]);
+    // The provider says what is wrong with it.
+    expect(await choiceOf('other')).toEqual([{ type: 'tool', name: 'other' }, ['tools[].web_search_20250305']]);
+  });
   it('gets no tool of the provider by a message either, and nothing that names such a tool', async () => {
     const own = { name: 'read', input_schema: { type: 'object' } };
     const search = { type: 'web_search_20260318', name: 'web_search' };

@@ -231,7 +231,16 @@ function encodeTools(
   if (tools.length !== (payload.tools as Loose[]).length && tools.length === 0) {
     delete payload.tools;
     delete payload.tool_choice;
-  } else payload.tools = tools;
+    return;
+  }
+  const { tool_choice: choice, tools: given } = payload;
+  const isChosen = ({ name }: Loose) => isObject(choice) && choice.type === 'tool' && name === choice.name;
+  // A choice of a tool that was left out is refused.
+  if ((given as Loose[]).some(isChosen) && !tools.some(isChosen)) {
+    delete payload.tool_choice;
+    dropped.add('tool_choice');
+  }
+  payload.tools = tools;
 }
 
 function isPaid({ type }: Loose): boolean {
