@@ -55,6 +55,27 @@ const transcribe = (t: Test, fields: object) =>
   ask(t, '/audio/transcriptions', { model: 'a/whisper', ...audio, ...fields });
 
 describe('guardrails and sound', () => {
+  it('read the prompt of a transcript, its keywords and the names of its speakers', async () => {
+    const t = gateway('redact');
+    t.upstream.always({ body: said });
+    const wishes = {
+      model: 'a/diarize',
+      response_format: 'diarized_json',
+      prompt: `About ${secret}`,
+      keywords: ['gateway', `call ${secret}`],
+      known_speaker_names: [`Bob ${secret}`],
+      known_speaker_references: ['data:audio/wav;base64,AAAA'],
+    };
+    await transcribe(t, wishes);
+    const [sent] = t.upstream.sent;
+    expect(sent?.text).toContain('gateway');
+    expect(sent?.text).toContain('Bob ');
+    expect(sent?.text).not.toContain(secret);
+    const blocking = gateway('block');
+    expect((await transcribe(blocking, { keywords: [secret] })).status).toBe(403);
+    expect(blocking.upstream.sent).toEqual([]);
+  });
+
   it('read a text before it is spoken, and the way in which', async () => {
     const t = gateway('redact');
     t.upstream.always({ headers: { 'content-type': 'audio/mpeg' }, body: ['x'] });

@@ -472,7 +472,7 @@ describe('POST /images/edits', () => {
     expect(new Uint8Array(await (files[0] as File).arrayBuffer())).toEqual(png);
     expect((sent.get('mask') as File).name).toBe('mask.png');
     expect(t.upstream.sent[0]?.url).toBe('https://api.openai.com/v1/images/edits');
-    expect(t.records[0]).toMatchObject({ operation: 'editImages', promptMedia: { files: 2, audio: 0 } });
+    expect(t.records[0]).toMatchObject({ operation: 'editImages', promptMedia: { files: 3, audio: 0 } });
   });
 
   it('takes references in JSON: data URLs as files, other addresses as they are', async () => {

@@ -1,3 +1,5 @@
+// Loaded beforehand: the gateway loads the list of prices when it is first needed, which takes time that a manual clock knows nothing of.
+import '@pydantic/genai-prices';
 import OpenAI from 'openai';
 import { describe, expect, it } from 'vitest';
 import type { GatewayOptions } from '../../src/options.ts';
@@ -440,10 +442,12 @@ describe('models that hear and speak', () => {
   it('are found by their names where nothing else is known of them, and cost what the list says', async () => {
     const t = gateway({ models: [] });
     t.upstream.always({ body: ofWhisper });
-    const { status, json } = await transcribe(t, { model: 'openai/whisper-1' });
-    expect([status, json.usage.cost, json.usage.seconds]).toEqual([200, 0.0003, 3]);
+    const { status, json, text } = await transcribe(t, { model: 'openai/whisper-1' });
+    expect(status, text).toBe(200);
+    expect([json.usage.cost, json.usage.seconds]).toEqual([0.0003, 3]);
     const unlisted = await transcribe(t, { model: 'openai/acme-transcribe' });
-    expect([unlisted.status, unlisted.json.usage.cost]).toEqual([200, undefined]);
+    expect(unlisted.status, unlisted.text).toBe(200);
+    expect(unlisted.json.usage.cost).toBe(undefined);
     const refused = await t.call('POST', '/audio/speech', { model: 'openai/whisper-1', input: 'x' }, asCaller);
     expect(refused.status).toBe(404);
   });

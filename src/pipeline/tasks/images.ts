@@ -16,7 +16,7 @@ import type { Needs } from '../../routing/needs.ts';
 import type { ChatRequest, Usage } from '../../schema/chat/chat.ts';
 import type { ImageEditsRequest, ImageGenerationsRequest, ImagesRequest } from '../../schema/images/request.ts';
 import type { TaskFields } from '../../schema/task-fields.ts';
-import type { Task, TaskBatch, TaskHead, TaskProgress, TaskStream } from '../task/task.ts';
+import type { MakeGuard, Task, TaskBatch, TaskHead, TaskProgress, TaskStream } from '../task/task.ts';
 import { boundOfItems, ItemCounter } from './counting.ts';
 import { type ImageForm, noUsage, openaiForm, type ShownImage, serviceForm } from './image-form.ts';
 import { fieldsOf, itemsOf, needsOf, type Viewed, viewOf } from './view.ts';
@@ -163,6 +163,7 @@ class ImagesTask implements Task {
 
   withView(view: ChatRequest): Task {
     const [viewed = ''] = itemsOf(view, 1);
+    checkPictures(viewed, this.#viewed());
     const texts =
       typeof viewed === 'string' ? [viewed] : viewed.flatMap(({ text }) => (typeof text === 'string' ? [text] : []));
     const { negative_prompt: negative } = view as { negative_prompt?: unknown };
@@ -180,10 +181,9 @@ class ImagesTask implements Task {
     return codecOf(provider).lacks(this.#batch(this.#wishes.n, provider, endpoint));
   }
 
-  begin(): TaskProgress {
-    return new ImagesProgress(this.#wishes, this.#form, this.#input(), (n, provider, endpoint) =>
-      this.#batch(n, provider, endpoint),
-    );
+  begin(guard: MakeGuard | null): TaskProgress {
+    const batch: MakeBatch = (n, provider, endpoint) => this.#batch(n, provider, endpoint);
+    return new ImagesProgress(this.#wishes, this.#form, this.#input(), batch, guard);
   }
 
   parametersOf() {
@@ -203,10 +203,25 @@ function textsIn({ negative_prompt: negative }: ImagesWishes['further']): readon
   return typeof negative === 'string' ? [negative] : [];
 }
 
-function viewedOf({ prompt, references }: ImagesWishes): Viewed {
-  if (references.length === 0) return prompt;
-  const pictures = references.map((source) => ({ type: 'image_url', image_url: { url: addressOf(source) } }));
+function viewedOf({ prompt, references, mask }: ImagesWishes): Viewed {
+  const sources = mask === null ? references : [...references, mask];
+  if (sources.length === 0) return prompt;
+  const pictures = sources.map((source) => ({ type: 'image_url', image_url: { url: addressOf(source) } }));
   return [{ type: 'text', text: prompt }, ...pictures];
+}
+
+/** @throws Error where a picture is missing, or is another one: what a guardrail took out must not be sent */
+function checkPictures(viewed: Viewed, asked: Viewed): void {
+  const [left, before] = [picturesIn(viewed), picturesIn(asked)];
+  if (left.length !== before.length || left.some((url, at) => url !== before[at]))
+    throw new Error('expected the pictures that the request has');
+}
+
+function picturesIn(viewed: Viewed): readonly unknown[] {
+  if (typeof viewed === 'string') return [];
+  return viewed.flatMap(({ type, image_url: picture }) =>
+    type === 'image_url' ? [(picture as { url?: unknown } | undefined)?.url] : [],
+  );
 }
 
 function codecOf({ dialect }: Provider): ImagesCodec {
@@ -221,17 +236,19 @@ class ImagesProgress implements TaskProgress {
   readonly #form: ImageForm;
   readonly #input: TaskBound;
   readonly #batch: MakeBatch;
+  readonly #guard: MakeGuard | null;
   #images: ShownImage[] = [];
   /** The number of images that the requests so far were for. */
   #asked = 0;
   /** The latest image of a stream, which is written together with the usage. */
   #held: ShownImage | null = null;
 
-  constructor(wishes: ImagesWishes, form: ImageForm, input: TaskBound, batch: MakeBatch) {
+  constructor(wishes: ImagesWishes, form: ImageForm, input: TaskBound, batch: MakeBatch, guard: MakeGuard | null) {
     this.#wishes = wishes;
     this.#form = form;
     this.#input = input;
     this.#batch = batch;
+    this.#guard = guard;
   }
 
   restart(): void {
@@ -274,6 +291,23 @@ class ImagesProgress implements TaskProgress {
     const needsBase64 = this.#form.isBase64 || this.#wishes.partialImages !== null;
     if (needsBase64 && image.base64 === null)
       throw badResponse('The provider responded with an address in place of an image.');
+  }
+
+  /** Sends the prompts that a model has revised through the guardrails, where the client gets them. */
+  async checked(): Promise<void> {
+    const makeGuard = this.#guard;
+    if (makeGuard === null || this.#form.isBase64 || this.#wishes.partialImages !== null) return;
+    const checked: ShownImage[] = [];
+    for (const { image, facts } of this.#images) {
+      if (image.revisedPrompt === null) {
+        checked.push({ image, facts });
+        continue;
+      }
+      const guard = makeGuard();
+      const revisedPrompt = (await guard.push(image.revisedPrompt)) + (await guard.end());
+      checked.push({ image: { ...image, revisedPrompt }, facts });
+    }
+    this.#images = checked;
   }
 
   piece(given: unknown, head: TaskHead): string {

@@ -88,14 +88,12 @@ class TranscriptTask implements Task {
   }
 
   view(): ChatRequest {
-    const { prompt } = this.fields;
-    return viewOf(this.fields, prompt ? [prompt] : []);
+    return viewOf(this.fields, textsIn(this.fields));
   }
 
   withView(view: ChatRequest): Task {
-    const { prompt } = this.fields;
-    const [changed = prompt] = itemsOf(view, prompt ? 1 : 0);
-    const fields = { ...fieldsOf(this.fields, view), prompt: changed as string | null | undefined };
+    const texts = itemsOf(view, textsIn(this.fields).length) as string[];
+    const fields = { ...fieldsOf(this.fields, view), ...withTexts(this.fields, texts) };
     return new TranscriptTask(this.name, fields, this.#file);
   }
 
@@ -159,6 +157,23 @@ class TranscriptTask implements Task {
           }),
     };
   }
+}
+
+type Texts = Pick<TranscriptionRequest, 'prompt' | 'keywords' | 'known_speaker_names'>;
+
+/** The texts of a caller: the prompt, the keywords, the names of speakers. */
+function textsIn({ prompt, keywords, known_speaker_names: names }: Texts): readonly string[] {
+  return [...(prompt ? [prompt] : []), ...(keywords ?? []), ...(names ?? [])];
+}
+
+/** Returns the fields with other texts, in the order of `textsIn`. */
+function withTexts({ prompt, keywords, known_speaker_names: names }: Texts, texts: readonly string[]): Texts {
+  const left = [...texts];
+  return {
+    ...(prompt ? { prompt: left.shift() } : {}),
+    ...(keywords ? { keywords: left.splice(0, keywords.length) } : {}),
+    ...(names ? { known_speaker_names: left } : {}),
+  };
 }
 
 const noKinds: ReadonlySet<PricedKind> = new Set();
