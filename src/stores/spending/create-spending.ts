@@ -142,8 +142,9 @@ export function createSpending({
       const { windows } = limitedIn(scope);
       if (windows.length === 0) return { windows: [], refusalOf: () => null };
       const { workspaceId } = scope;
-      await Promise.all([arrived(workspaceId), escrow?.giveBack(workspaceId)]);
-      const states = await ledger.read(workspaceId, windows);
+      await arrived(workspaceId);
+      const read = await ledger.read(workspaceId, windows);
+      const states = escrow?.withoutFree(workspaceId, windows, read) ?? read;
       const standing = windows.map((window, at) => ({ ...window, ...(states[at] as WindowState) }));
       const isShort = (amountNanoUsd: number) =>
         standing.some((one) => one.spentNanoUsd + one.heldNanoUsd + amountNanoUsd > one.limitNanoUsd);

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import { generationId, type Ids } from '../../base/ids.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger, LimitedWindow, SpendingWindow, WindowState } from '../ledger/ledger.ts';
 import { type Hold, type HoldEnd, isHold, type Taken } from './hold.ts';
 import { elapsedSince, freeOf, type Instant, instantOf, reportOf, type Slice, type SliceReport } from './slice.ts';
 import type { HoldScope } from './spending.ts';
@@ -22,10 +22,19 @@ export interface Escrow {
   /** Separates the ends of holds in the ledger, and makes one report for each slice of the others. */
   reports(ends: readonly HoldEnd[]): { direct: HoldEnd[]; reports: SliceReport[] };
   /**
-   * Gives back what is free in the slices of a workspace, and takes none for a while.
-   * @returns resolves when that was sent once, also of slices that are being taken; null: nothing is free
+   * Gives back what is free in slices of the windows that a refused hold has too little room in, and takes none there
+   * for a while. Other slices stay, and so do all where the hold would not fit even then: nobody can take the slices from
+   * others by requests that are refused.
+   * @param states  of the windows, in the same order
+   * @returns resolves when that was sent once, also of slices that are being taken; null: nothing goes back
    */
-  giveBack(workspaceId: WorkspaceId): Promise<unknown> | null;
+  giveBack(workspaceId: WorkspaceId, refused: Refused): Promise<unknown> | null;
+  /** The states of windows as they would be if all that is free in the slices of this process had gone back. */
+  withoutFree(
+    workspaceId: WorkspaceId,
+    windows: readonly LimitedWindow[],
+    states: readonly WindowState[],
+  ): WindowState[];
   /** Notes that leases were extended. @param from  a moment before the ledger was asked */
   renewed(ids: readonly string[], from: Instant): void;
   /** Notes that the ledger has confirmed the end of a slice, or that the report was given up. */
@@ -35,6 +44,13 @@ export interface Escrow {
   count(): { slices: number; holds: number };
   /** Ends every slice with its last request. */
   close(): void;
+}
+
+/** A hold that the ledger has refused. */
+export interface Refused {
+  windows: readonly LimitedWindow[];
+  states: readonly WindowState[];
+  amountNanoUsd: number;
 }
 
 export interface EscrowDeps {
@@ -83,6 +99,8 @@ interface Pool {
   adjustedAtMs: number;
   /** Resolves when the slice that is being taken is there; null: none is being taken, and none is given back. */
   adjusting: Promise<void> | null;
+  /** The amount of the slice that is being taken. */
+  takingNanoUsd: number;
 }
 
 interface Asked {
@@ -120,6 +138,7 @@ export function createEscrow({ ledger, clock, ids, leaseMs, hold, send }: Escrow
         restUntilMs: 0,
         adjustedAtMs: 0,
         adjusting: null,
+        takingNanoUsd: 0,
       };
       ofWorkspace.set(key, pool);
       cancel ??= clock.after(periodMs, look, { isIdle: true });
@@ -189,6 +208,7 @@ export function createEscrow({ ledger, clock, ids, leaseMs, hold, send }: Escrow
       })
       .finally(() => {
         pool.adjusting = null;
+        pool.takingNanoUsd = 0;
       });
   }
 
@@ -215,7 +235,9 @@ export function createEscrow({ ledger, clock, ids, leaseMs, hold, send }: Escrow
     const leaseFrom = instantOf(clock);
     // The slice is named like the hold of a call: if it is lost, one record has what was charged for it.
     const callId = generationId(ids, leaseFrom.wallMs);
-    const taken = await hold({ ...scope, callId }, limited, Math.floor(missing));
+    pool.takingNanoUsd = Math.floor(missing);
+    const taken = await hold({ ...scope, callId }, limited, pool.takingNanoUsd);
+    pool.takingNanoUsd = 0;
     if (!isHold(taken)) {
       pool.restUntilMs = clock.monotonic() + restMs;
       return;
@@ -305,9 +327,22 @@ export function createEscrow({ ledger, clock, ids, leaseMs, hold, send }: Escrow
       }
       return { direct, reports };
     },
-    giveBack(workspaceId) {
+    giveBack(workspaceId, { windows, states, amountNanoUsd }) {
+      const ofWorkspace = [...(pools.get(workspaceId)?.values() ?? [])];
+      const sharing = new Set<Pool>();
+      for (const [at, window] of windows.entries()) {
+        const { spentNanoUsd = 0, heldNanoUsd = 0 } = states[at] ?? {};
+        let missing = amountNanoUsd - (window.limitNanoUsd - spentNanoUsd - heldNanoUsd);
+        if (missing <= 0) continue;
+        for (const pool of ofWorkspace) {
+          if (!pool.limited.windows.some((one) => isSame(one, window))) continue;
+          missing -= mayGoBack(pool);
+          sharing.add(pool);
+        }
+        if (missing > 0) return null;
+      }
       const steps: Promise<void>[] = [];
-      for (const pool of pools.get(workspaceId)?.values() ?? []) {
+      for (const pool of sharing) {
         pool.restUntilMs = clock.monotonic() + restMs;
         pool.mostFreeNanoUsd = 0;
         if (pool.adjusting) steps.push(pool.adjusting);
@@ -317,6 +352,18 @@ export function createEscrow({ ledger, clock, ids, leaseMs, hold, send }: Escrow
         }
       }
       return steps.length > 0 ? Promise.all(steps) : null;
+    },
+    withoutFree(workspaceId, windows, states) {
+      const without = states.map((state) => ({ ...state }));
+      for (const pool of pools.get(workspaceId)?.values() ?? []) {
+        const free = freeIn(pool);
+        for (const [at, window] of windows.entries()) {
+          const state = without[at];
+          if (state && free > 0 && pool.limited.windows.some((one) => isSame(one, window)))
+            state.heldNanoUsd = Math.max(0, state.heldNanoUsd - free);
+        }
+      }
+      return without;
     },
     renewed(renewedIds, from) {
       for (const id of renewedIds) {
@@ -356,6 +403,18 @@ export function createEscrow({ ledger, clock, ids, leaseMs, hold, send }: Escrow
       if (pool.slices.includes(slice)) return Math.max(0, freeIn(pool) - pool.mostFreeNanoUsd);
     return Number.MAX_SAFE_INTEGER;
   }
+}
+
+/** The most that the ledger may hold for the slices of a pool, and not for requests in flight. */
+function mayGoBack({ slices, takingNanoUsd }: Pool): number {
+  return slices.reduce(
+    (sum, { onTheirWay, nanoUsd, liveNanoUsd }) => sum + (onTheirWay[0]?.fromNanoUsd ?? nanoUsd) - liveNanoUsd,
+    takingNanoUsd,
+  );
+}
+
+function isSame(one: SpendingWindow, other: SpendingWindow): boolean {
+  return one.account === other.account && one.interval === other.interval && one.startMs === other.startMs;
 }
 
 function isFor({ scope }: Pool, { workspaceId, apiKeyHash, isFurther = false, atMs }: HoldScope): boolean {

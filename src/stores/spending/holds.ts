@@ -2,7 +2,7 @@ import { andThen } from '../../base/async/and-then.ts';
 import type { Clock } from '../../base/clock.ts';
 import { holdId, type Ids } from '../../base/ids.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
-import { type EndOutcome, type HoldOutcome, keepEndedMs, type Ledger } from '../ledger/ledger.ts';
+import { type EndOutcome, type HoldOutcome, keepEndedMs, type Ledger, type WindowState } from '../ledger/ledger.ts';
 import { requestSteps } from '../ledger/memory.ts';
 import { wasNotSent } from '../storage/circuit.ts';
 import { type StoreLogger, writeLog } from '../storage/logger.ts';
@@ -240,14 +240,34 @@ export function createHolds({ ledger, clock, ids, outbox, heartbeat, ...settings
         if (scope.callId !== undefined) lostHolds.used(workspaceId);
         return local;
       }
+      const { windows } = limited;
+      const giveBack = (states: readonly WindowState[]) =>
+        escrow?.giveBack(workspaceId, { windows, states, amountNanoUsd }) ?? null;
+      const askAfter = (...waits: unknown[]) => Promise.all(waits).then(() => ask(scope, limited, amountNanoUsd));
       const again = (first: Taken): Taken | Promise<Taken> => {
         if (isHold(first)) return first;
         // Earlier calls may still hold money, because their settlements are on the way to the store. Wait for those, and
         // for what slices of this process hold and do not need.
-        const waits = [bookingsInFlight(workspaceId), escrow?.giveBack(workspaceId)].filter((one) => one != null);
-        return waits.length > 0 ? Promise.all(waits).then(() => ask(scope, limited, amountNanoUsd)) : first;
+        const [booked, back] = [bookingsInFlight(workspaceId), giveBack(first)];
+        if (back) return askAfter(booked, back);
+        return booked ? askAfter(booked).then(last) : first;
       };
-      return andThen(ask(scope, limited, amountNanoUsd), again);
+      // With what was booked meanwhile, what is free in slices may suffice.
+      const last = (second: Taken): Taken | Promise<Taken> => {
+        const back = isHold(second) ? null : giveBack(second);
+        return back ? askAfter(back) : second;
+      };
+      // A smaller request gets what is free in slices, so it is told as room; but not where that would suffice for this one.
+      const told = (taken: Taken): Taken => {
+        if (isHold(taken) || escrow === null) return taken;
+        const without = escrow.withoutFree(workspaceId, windows, taken);
+        const isShort = windows.some(({ limitNanoUsd }, at) => {
+          const { spentNanoUsd = 0, heldNanoUsd = 0 } = without[at] ?? {};
+          return amountNanoUsd > limitNanoUsd - spentNanoUsd - heldNanoUsd;
+        });
+        return isShort ? without : taken;
+      };
+      return andThen(andThen(ask(scope, limited, amountNanoUsd), again), told);
     },
     end(hold, actualNanoUsd, onEnd) {
       const { workspaceId, id } = hold;

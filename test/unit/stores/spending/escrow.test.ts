@@ -3,7 +3,7 @@ import { memoryLedger } from '../../../../src/stores/ledger/memory.ts';
 import type { Reservation } from '../../../../src/stores/spending/spending.ts';
 import { memoryStorage } from '../../../../src/stores/storage/memory.ts';
 import { settle } from '../../../support/manual-clock.ts';
-import { away, type Bench, createBench, daily, replyLost, slow, workspaceId } from './bench.ts';
+import { away, type Bench, createBench, daily, replyLost, scopeOf, slow, workspaceId } from './bench.ts';
 
 const limit = 100_000;
 const scope = daily(limit);
@@ -98,6 +98,28 @@ describe('a slice of a budget', () => {
     expect(bench.countOf('hold')).toBe(first + 1);
     await bench.clock.until(bench.held(limit - 10 * first, scope));
     expect(await bench.state('workspace', 'daily')).toEqual([0, limit]);
+  });
+  it('stays where a refused request has no use of it: another key has spent its limit, or asks for more than there is', async () => {
+    const bench = escrowBench();
+    await hold(bench, first);
+    const spent = { ...other, keyLimit: { interval: 'daily', limitNanoUsd: 5, includesByok: false } } as const;
+    await bench.refused(10, spent);
+    const { availableNanoUsd } = await bench.refused(2 * limit, scope);
+    // For a smaller request, what is free would go back.
+    expect(availableNanoUsd).toBe(limit - 10 * first);
+    const steps = bench.countOf('hold');
+    await hold(bench, 8);
+    expect(bench.countOf('hold')).toBe(steps);
+    await bench.held(limit - 10 * first - 80, other);
+  });
+  it('stays where somebody asks what a hold would get, and is no reason to refuse', async () => {
+    const bench = escrowBench();
+    await hold(bench, first);
+    const { windows, refusalOf } = await bench.spending.preview(scopeOf(scope));
+    expect(windows).toMatchObject([{ spentNanoUsd: 0, heldNanoUsd: 10 * first }]);
+    expect(refusalOf(limit - 10 * first)).toBeNull();
+    expect(refusalOf(limit - 10 * first + 1)?.availableNanoUsd).toBe(limit - 10 * first);
+    expect(await bench.state('workspace', 'daily')).toEqual([0, 10 * first + 80]);
   });
   it('goes back after a second without requests, but for what requests in flight hold', async () => {
     const bench = escrowBench();
@@ -204,7 +226,7 @@ describe('reports of a slice that another process finds in notes', () => {
     const [a, b] = await hold(one, 2);
     one.faults.draw = away;
     // What is free goes back, without a note, and does not arrive.
-    await one.refused(limit, scope);
+    await one.refused(limit - 60, scope);
     a?.settle(cost(4));
     b?.settle(cost(4));
     await one.clock.advance(2_500);
