@@ -40,7 +40,7 @@ export interface BunSocketData {
 export interface BunWebSocket {
   /** As it was given to `upgrade`. */
   data: BunSocketData;
-  /** Sends a frame. @returns -1: it waits, because the client reads slowly */
+  /** Sends a frame. @returns -1: it waits, because the client reads slowly; 0: it was dropped */
   send(text: string): number;
   /** Closes the connection. */
   close(code: number, reason: string): void;
@@ -73,12 +73,20 @@ export function gatewayFetch(gateway: RequestHandler, options: GatewayFetchOptio
 export const gatewayWebSocket = {
   /** The largest frame, in bytes: as large as the gateway's default for bodies. */
   maxPayloadLength: 32 * 1024 * 1024,
+  /**
+   * The most bytes that wait for a client that reads slowly, behind which Bun drops frames. Sixteen streams may wait, each with
+   * one frame: the session itself sends no more before the client has read.
+   */
+  backpressureLimit: 1024 * 1024 * 1024,
   /** Begins the session. */
   open(socket: BunWebSocket): void {
     const { data } = socket;
     data.session = data.open({
       send(text) {
-        if (socket.send(text) !== -1) return;
+        const sent = socket.send(text);
+        // Without one of its frames, a response would look whole that is not.
+        if (sent === 0) socket.close(1011, 'A frame could not be sent');
+        if (sent !== -1) return;
         data.room ??= newRoom();
         return data.room.settled;
       },

@@ -307,4 +307,31 @@ describe('gatewayFetch of Bun', () => {
     await done;
     expect(sent[0]).toBe('response.created');
   });
+
+  it('loses no frame in silence: what Bun would drop has room, and a frame that it drops ends the connection', async () => {
+    // Sixteen streams may wait for a client, each with a frame that is as large as its request.
+    expect(gatewayWebSocket.backpressureLimit).toBeGreaterThan(16 * gatewayWebSocket.maxPayloadLength);
+    const fetch = gatewayFetch(newGateway());
+    const closed = await new Promise<[number, string]>((resolve) => {
+      const upgrade: NonNullable<Parameters<typeof fetch>[1]['upgrade']> = (_, { data }) => {
+        const socket = {
+          data,
+          send: () => 0,
+          close: (code: number, reason: string) => {
+            resolve([code, reason]);
+            gatewayWebSocket.close(socket);
+          },
+          ping: () => undefined,
+        };
+        gatewayWebSocket.open(socket);
+        gatewayWebSocket.message(
+          socket,
+          JSON.stringify({ type: 'response.create', model: 'sandbox/echo', input: 'Hi' }),
+        );
+        return true;
+      };
+      void fetch(asked(), { ...bun, upgrade });
+    });
+    expect(closed).toEqual([1011, 'A frame could not be sent']);
+  });
 });
