@@ -40,7 +40,7 @@ export interface ConsoleOptions {
   title?: string;
   /** The time, epoch ms. Default: `Date.now`. */
   now?: () => number;
-  /** Random bytes for a secret of this process. Default: those of Web Crypto. */
+  /** Random bytes for a secret of this process, and for the ids of sessions. Default: those of Web Crypto. */
   randomBytes?: (size: number) => Uint8Array<ArrayBuffer>;
 }
 
