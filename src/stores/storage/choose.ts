@@ -176,6 +176,7 @@ function withLedger(storage: Storage, ledger: Ledger): Storage {
     commit: (changes) => storage.commit(changes),
     list: (partition, kind, page) => storage.list(partition, kind, page),
     ...(storage.seek && { seek: storage.seek.bind(storage) }),
+    ...(storage.seekAll && { seekAll: storage.seekAll.bind(storage) }),
     close: () => storage.close(),
   };
 }

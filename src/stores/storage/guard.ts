@@ -64,6 +64,12 @@ export function guardStorage(storage: Storage, options: GuardOptions): Storage {
         return records('seek', () => (storage.seek as NonNullable<Storage['seek']>)(partition, ofKind, range));
       },
     }),
+    ...(storage.seekAll && {
+      async seekAll(asked) {
+        for (const { partition, kind: ofKind } of asked) check([{ partition, kind: ofKind, id: 'any' }]);
+        return records('seekAll', () => (storage.seekAll as NonNullable<Storage['seekAll']>)(asked));
+      },
+    }),
     // `close` also runs while the circuit is open, and does not fail when the server is away.
     close: () =>
       within(options.clock, options.timeoutMs, () => storage.close(), storeIsLate).catch((error: unknown) => {

@@ -2,7 +2,7 @@ import type { LedgerOptions } from '../ledger/ledger.ts';
 import { sqliteLedger } from '../ledger/sqlite.ts';
 import { sqliteRates } from '../rates/sqlite.ts';
 import { inNamespace, type SqliteDatabase } from '../sqlite-database.ts';
-import type { Address, Change, Storage } from './storage.ts';
+import type { Address, Change, RankedRecord, Storage } from './storage.ts';
 
 /** The part of the Keyv adapter of `sqliteStore` that we use. */
 export interface SqliteAdapter {
@@ -79,6 +79,19 @@ export function sqliteStorage({ namespace, database }: SqliteAdapter, options: L
           .get(inStore(partition), kind, countUpTo) as { total: number };
         return { records: records.map(({ id, value }) => ({ id, value })), total: counted.total };
       }),
+    seekAll: (asked) =>
+      database.read(() =>
+        asked.map(({ partition, kind, from, before, limit, having = [] }) => {
+          const has = having.map(() => 'instr(value, ?) > 0').join(' AND ');
+          const value = has === '' ? 'value' : `CASE WHEN ${has} THEN value ELSE '' END AS value`;
+          return database
+            .prepare(
+              `SELECT id, ${value}, rank FROM gateway_records
+                WHERE partition = ? AND kind = ? AND rank >= ? AND rank < ? ORDER BY rank, id LIMIT ?`,
+            )
+            .all(...having, inStore(partition), kind, from, before, limit) as unknown as RankedRecord[];
+        }),
+      ),
     ledger: sqliteLedger(database, { ...options, namespace }),
     rates: sqliteRates(database, { namespace }),
     isShared: database.isShared,

@@ -26,6 +26,11 @@ export interface Storage {
    * milliseconds, however long the list is.
    */
   seek?(partition: string, kind: string, range: RankRange): Promise<Listed>;
+  /**
+   * Reads parts of several lists at once, of any partitions: the records of each part, by rank and then by id. Absent: the
+   * store reads one list at a time.
+   */
+  seekAll?(asked: readonly RankSpan[]): Promise<RankedRecord[][]>;
   readonly ledger: Ledger;
   /** Counts requests and tokens per minute, and calls in flight. */
   readonly rates: Rates;
@@ -85,8 +90,32 @@ export interface RankRange {
   countUpTo: number;
 }
 
+/** A part of a list between two ranks. */
+export interface RankSpan {
+  partition: string;
+  kind: string;
+  /** The least rank. */
+  from: number;
+  /** The rank at which the part ends; records with this rank are not in it. */
+  before: number;
+  limit: number;
+  /** Texts that a value must have somewhere: the value of another record is left out. */
+  having?: readonly string[];
+}
+
+export interface RankedRecord extends ListedRecord {
+  /** Empty: the record does not have the texts that it must. */
+  value: string;
+  rank: number;
+}
+
+export interface ListedRecord {
+  id: string;
+  value: string;
+}
+
 export interface Listed {
-  records: { id: string; value: string }[];
+  records: ListedRecord[];
   /** The total number of listed records. */
   total: number;
 }

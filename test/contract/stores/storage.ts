@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Address, Change, RankRange, Storage } from '../../../src/stores/storage/storage.ts';
+import type { Address, Change, RankRange, RankSpan, Storage } from '../../../src/stores/storage/storage.ts';
 
 export interface OpenedStorage {
   storage: Storage;
@@ -290,6 +290,40 @@ export function testStorage(
         expect(await read({ from: -19 })).toEqual(['c', 4]);
         expect(await read({ isFromEnd: true, limit: 2, countUpTo: 3 })).toEqual(['cd', 3]);
         expect(await read({ from: 11, countUpTo: 0 })).toEqual(['', 0]);
+      });
+      it('are read in parts, several at once and of several partitions, where the store can', async () => {
+        if (!storage.seekAll) return;
+        const [one, other] = [place(), place()];
+        for (const [id, rank] of Object.entries({ a: -30, b: -20, d: -20, c: 10 }))
+          await put(one.at(id), `${id} of "one"\n {}`, { rank });
+        await put(one.at('unlisted'), 'e');
+        await put(other.at('a.b-c'), 'ä \ud83d\ude00', { rank: 5 });
+        const read = async (...asked: Partial<RankSpan>[]) => {
+          const spans = asked.map((span) => {
+            const all = { partition: one.base, kind: 'thing', from: Number.MIN_SAFE_INTEGER };
+            return { ...all, before: Number.MAX_SAFE_INTEGER, limit: 10, ...span };
+          });
+          return (await (storage.seekAll as NonNullable<Storage['seekAll']>)(spans)).map((records) =>
+            records.map(({ id, value, rank }) => [id, value, rank]),
+          );
+        };
+        const [a, b, d, c] = [
+          ['a', 'a of "one"\n {}', -30],
+          ['b', 'b of "one"\n {}', -20],
+          ['d', 'd of "one"\n {}', -20],
+          ['c', 'c of "one"\n {}', 10],
+        ];
+        const ofOther = { partition: other.base };
+        expect(await read()).toEqual([]);
+        expect(await read({}, ofOther, { kind: 'none' })).toEqual([[a, b, d, c], [['a.b-c', 'ä \ud83d\ude00', 5]], []]);
+        expect(await read({ from: -20, before: 10 }, { limit: 2 }, { limit: 0 })).toEqual([[b, d], [a, b], []]);
+        expect(await read({ having: ['b of', '"one"\n'] }, { having: [] }, { ...ofOther, having: ['%', 'ä'] })).toEqual(
+          [
+            [a, b, d, c].map((record) => (record === b ? b : [record?.[0], '', record?.[2]])),
+            [a, b, d, c],
+            [['a.b-c', '', 5]],
+          ],
+        );
       });
       it('are empty where nothing is', async () => {
         const { base } = place();

@@ -14,6 +14,7 @@ describe('functions on the server', () => {
     ['keyv_read_1', '2bbebf3f66ca857c'],
     ['keyv_list_1', 'b7e757baf6625a94'],
     ['keyv_seek_1', '40d02181d5d80c6d'],
+    ['keyv_seek_all_1', 'f1c5351f871e73af'],
     ['keyv_commit_1', '0c55a57dd3e02fd9'],
     ['keyv_book_1', '1e5eff372f99259f'],
     ['keyv_states_1', 'ba023206c4cfa4bd'],
@@ -24,7 +25,7 @@ describe('functions on the server', () => {
     const all = [...defineRecords(names), ...defineLedgerFunctions(names), ...defineRates(names)].filter(
       ({ kind }) => kind === 'function',
     );
-    expect(all).toHaveLength(9);
+    expect(all).toHaveLength(10);
     const [found] = all.filter((one) => one.name === `"gateway"."${name}"`);
     const text = found?.text.join(';') ?? '';
     expect(createHash('sha256').update(text).digest('hex').slice(0, 16)).toBe(fingerprint);

@@ -4,7 +4,7 @@ import { defineLedgerFunctions } from '../../ledger/postgres-functions.ts';
 import { defineLedgerTables } from '../../ledger/postgres-tables.ts';
 import { postgresRates } from '../../rates/postgres.ts';
 import { defineRates } from '../../rates/postgres-functions.ts';
-import type { Address, Listed, Storage } from '../storage.ts';
+import type { Address, Listed, RankedRecord, Storage } from '../storage.ts';
 import { connectPostgres } from './connection.ts';
 import type { PostgresAdapter } from './pool.ts';
 import { defineRecords, recordFunctions } from './records.ts';
@@ -79,6 +79,41 @@ export function postgresStorage(adapter: PostgresAdapter, options: LedgerOptions
       );
       return JSON.parse(listed ?? '') as Listed;
     },
+    async seekAll(asked) {
+      const found = asked.map((): RankedRecord[] => []);
+      if (asked.length === 0) return found;
+      const lists = asked.map(({ partition, kind, from, before, limit, having = [] }) => [
+        partition,
+        kind,
+        from,
+        before,
+        limit,
+        having,
+      ]);
+      for (const line of await connection.call(
+        names.of(recordFunctions.seekAll),
+        [namespace, JSON.stringify(lists)],
+        true,
+      )) {
+        const { list, ...record } = partsOf(line);
+        const records = found[list];
+        if (!records) throw new Error('PostgreSQL has returned a record of no list');
+        records.push(record);
+      }
+      return found;
+    },
     close: () => connection.close(),
   };
+}
+
+/** A record of `seekAll`: the number of its list, its rank, its id and its value, with a space between them. */
+function partsOf(line: string | null): RankedRecord & { list: number } {
+  const text = line ?? '';
+  const toRank = text.indexOf(' ') + 1;
+  const toId = text.indexOf(' ', toRank) + 1;
+  const toValue = text.indexOf(' ', toId) + 1;
+  const [list, rank] = [Number.parseInt(text, 10), Number(text.slice(toRank, toId))];
+  if (toRank === 0 || toId === 0 || toValue === 0 || !Number.isSafeInteger(rank))
+    throw new Error('PostgreSQL has returned something other than a record');
+  return { list, rank, id: text.slice(toId, toValue - 1), value: text.slice(toValue) };
 }

@@ -3,7 +3,13 @@ import { type Definition, defineFunction, lockFor, type PostgresNames } from './
 /**
  * Names of the functions on records. A changed text needs a new number: old and new processes may run at the same time.
  */
-export const recordFunctions = { read: 'read_1', list: 'list_1', seek: 'seek_1', commit: 'commit_1' };
+export const recordFunctions = {
+  read: 'read_1',
+  list: 'list_1',
+  seek: 'seek_1',
+  seekAll: 'seek_all_1',
+  commit: 'commit_1',
+};
 
 /** The table of records and its functions. */
 export function defineRecords(names: PostgresNames): Definition[] {
@@ -61,6 +67,7 @@ END`,
 END`,
     }),
     defineSeek(names, table),
+    defineSeekAll(names, table),
     defineFunction({
       name: names.of(recordFunctions.commit),
       parameters: 'p_namespace text, p_partition text, p_changes jsonb',
@@ -133,6 +140,35 @@ BEGIN
     ),
     'records', v_records
   );
+END`,
+  });
+}
+
+/**
+ * Reads parts of lists. A row is a text: the number of the list, the rank, the id and the value, with a space between them.
+ * As JSON, each value would be escaped here and unescaped by the reader: that took longer than the reads.
+ */
+function defineSeekAll(names: PostgresNames, table: string): Definition {
+  return defineFunction({
+    name: names.of(recordFunctions.seekAll),
+    parameters: 'p_namespace text, p_lists jsonb',
+    returns: 'SETOF text',
+    body: `DECLARE
+  v_list jsonb;
+  v_number integer := 0;
+  v_texts text[];
+BEGIN
+  FOR v_list IN SELECT value FROM jsonb_array_elements(p_lists) LOOP
+    SELECT array_agg(value) INTO v_texts FROM jsonb_array_elements_text(v_list->5);
+    RETURN QUERY SELECT concat_ws(' ', v_number, r.rank, r.id,
+        CASE WHEN v_texts IS NULL OR NOT EXISTS (SELECT 1 FROM unnest(v_texts) AS wanted WHERE strpos(r.value, wanted) = 0)
+          THEN r.value ELSE '' END)
+      FROM ${table} AS r
+      WHERE r.namespace = p_namespace AND r.partition = v_list->>0 AND r.kind = v_list->>1 AND r.rank IS NOT NULL
+        AND r.rank >= (v_list->>2)::bigint AND r.rank < (v_list->>3)::bigint
+      ORDER BY r.rank, r.id LIMIT (v_list->>4)::bigint;
+    v_number := v_number + 1;
+  END LOOP;
 END`,
   });
 }
