@@ -272,7 +272,7 @@ describe('GET /activity', () => {
     }
     const startMs = clock.now() - (clock.now() % 86_400_000);
     const day = { grain: 'day', fromMs: startMs, toMs: startMs + 86_400_000 } as const;
-    const rows = await records.sums.rows(defaultWorkspaceId, { ...day, names: new Set(['user', 'model']) });
+    const rows = await records.sums.rows([defaultWorkspaceId], { ...day, names: new Set(['user', 'model']) });
     const cells = rows.flatMap((row) => row.cells);
     expect(cells.length).toBeLessThanOrEqual(32 * 64);
     expect(cells.filter(({ user }) => user?.startsWith('dear')).map(({ costNanoUsd }) => costNanoUsd)).toEqual(
@@ -392,10 +392,15 @@ describe('sums', () => {
       const dayMs = 86_400_000;
       const fromMs = clock.now() - (clock.now() % dayMs);
       const names = new Set<CellName>();
-      const [day] = await records.sums.rows(defaultWorkspaceId, { grain: 'day', fromMs, toMs: fromMs + dayMs, names });
+      const [day] = await records.sums.rows([defaultWorkspaceId], {
+        grain: 'day',
+        fromMs,
+        toMs: fromMs + dayMs,
+        names,
+      });
       expect(day?.cells).toMatchObject([{ requests: count }]);
       const time = { fromMs: clock.now() - 3 * dayMs, toMs: clock.now() + 1 };
-      const found = await records.sums.between(defaultWorkspaceId, { grain: 'minute', ...time, names });
+      const found = await records.sums.between([defaultWorkspaceId], { grain: 'minute', ...time, names });
       const cells = found.flatMap((row) => row.cells);
       expect(cells.reduce((total, { requests }) => total + requests, 0)).toBe(count);
       return { reads, rows };

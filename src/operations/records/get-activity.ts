@@ -1,4 +1,3 @@
-import pLimit from 'p-limit';
 import * as z from 'zod';
 import type { Clock } from '../../base/clock.ts';
 import { GatewayError } from '../../base/errors.ts';
@@ -18,17 +17,17 @@ import type { Presentation } from '../compat.ts';
 import { type ApiOperation, jsonReply } from '../operation.ts';
 import type { GenerationDeps } from './get-generation.ts';
 import { keptRecords } from './reach.ts';
-import { type CellFilter, highestOf, neededFor, onlyOf, sumActivity, type WorkspaceSumRow } from './sum-activity.ts';
+import { type CellFilter, highestOf, neededFor, onlyOf, sumActivity } from './sum-activity.ts';
 
 const dayMs = 86_400_000;
-/** The most workspaces of which sums are read at the same time: fewer than a store has connections. */
-const readsAtOnce = 5;
 /** The time, in units of its grain: for a request that names none, and the most. */
 const longest = {
   minute: { usual: 60, most: 1_440 },
   hour: { usual: 24, most: 1_488 },
   day: { usual: 30, most: 366 },
 } as const;
+/** The shortest time, in units of its grain, of which the sums of the whole are read in fewer rows than those of its parts. */
+const shortestWhole = { minute: 120, hour: 48, day: Number.POSITIVE_INFINITY } as const;
 
 /**
  * The filter of a user of the host app, who gets the sums of his own requests. The user that a request itself names does
@@ -92,26 +91,19 @@ export function getActivity({
         caller.managesAll && manages && workspace_id === undefined
           ? await sums.workspaces()
           : [await reachableWorkspace(workspaces, caller, workspace_id)];
-      const read = async (wanted: WantedSums, isByTime: boolean): Promise<WorkspaceSumRow[]> => {
-        const rows = await pLimit(readsAtOnce).map(asked, async (workspaceId) => {
-          // Days have no smaller form.
-          const isWhole = isByTime || grain === 'day';
-          const found = await (isWhole ? sums.rows(workspaceId, wanted) : sums.between(workspaceId, wanted));
-          return found.map(({ startMs, cells }) => ({ startMs, cells, workspaceId }));
-        });
-        return rows.flat();
-      };
       const wanted: WantedSums = { grain, fromMs, toMs, ...needed };
       const isByTime = group_by.includes('time') || group_by.includes('day');
+      const isLong = toMs - fromMs >= shortestWhole[grain] * lengthMs;
       const groups = { filter: own, groups: group_by, sort };
-      if (top === undefined || !isByTime) {
-        const rows = await read(wanted, isByTime);
+      if (top === undefined || !isByTime || !isLong) {
+        const isWhole = !isByTime && grain !== 'day';
+        const rows = await (isWhole ? sums.between(asked, wanted) : sums.rows(asked, wanted));
         const highest = top === undefined ? null : highestOf(rows, groups, top);
         return jsonReply({ data: sumActivity(rows, { ...groups, highest }, presentation).slice(0, limit) });
       }
       // The highest are found in few rows. Then only theirs are read of the many.
-      const highest = highestOf(await read(wanted, false), groups, top);
-      const rows = await read({ ...wanted, only: needed.only ?? onlyOf(group_by, highest) }, true);
+      const highest = highestOf(await sums.between(asked, wanted), groups, top);
+      const rows = await sums.rows(asked, { ...wanted, only: needed.only ?? onlyOf(group_by, highest) });
       return jsonReply({ data: sumActivity(rows, { ...groups, highest }, presentation).slice(0, limit) });
     },
   };

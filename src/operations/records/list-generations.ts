@@ -109,7 +109,7 @@ async function totalOf(kept: Records, workspaceId: WorkspaceId, filter: RecordFi
   const oldestMs = await kept.oldestMs(workspaceId);
   if (oldestMs === null) return 0;
   const fromMs = Math.max(filter.from ?? 0, oldestMs);
-  const rows = await kept.sums.between(workspaceId, {
+  const rows = await kept.sums.between([workspaceId], {
     grain: 'minute',
     fromMs,
     toMs: filter.to ?? Number.POSITIVE_INFINITY,

@@ -48,11 +48,6 @@ export function neededFor(
   };
 }
 
-/** A row of sums, and the workspace of which it is. */
-export interface WorkspaceSumRow extends SumRow {
-  workspaceId: WorkspaceId;
-}
-
 /** The names of a group of sums; null: not told apart, or none. */
 interface Group {
   date: string | null;
@@ -80,32 +75,47 @@ export type Highest = ReadonlyMap<string, Cell>;
 
 /** Sums over all rows by the groups. */
 export function sumActivity(
-  rows: readonly WorkspaceSumRow[],
+  rows: readonly SumRow[],
   { filter, groups, sort, highest }: AskedSums,
   { activityName, usd }: Pick<Presentation, 'activityName' | 'usd'>,
 ): Activity[] {
   const by = new Set(groups);
-  const sums = new Map<string, { group: Group; sum: Sum }>();
-  for (const row of rows) {
-    const ofRow = rowGroupOf(row, by);
-    const prefix = `${ofRow.time ?? ofRow.date} `;
-    for (const cell of row.cells) {
-      if (!fitsCell(cell, filter)) continue;
+  const nameOf = namerFor(by);
+  const isTold = by.has('time') || by.has('day');
+  /** The sums of each time, by the name of their group. A page has a thousand rows of the same time. */
+  const times = new Map<string, Map<string, { group: Group; sum: Sum }>>();
+  const ofStart = new Map<number, { time: string; sums: Map<string, { group: Group; sum: Sum }> }>();
+  function sumsOf(startMs: number) {
+    const known = ofStart.get(startMs);
+    if (known) return known;
+    const time = isTold ? isoTime(startMs) : '';
+    const key = by.has('time') ? time : time.slice(0, 10);
+    const sums = times.get(key) ?? new Map<string, { group: Group; sum: Sum }>();
+    times.set(key, sums);
+    const made = { time, sums };
+    ofStart.set(startMs, made);
+    return made;
+  }
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
+  for (const { startMs, workspaceId, cells } of rows) {
+    const { time, sums } = sumsOf(startMs);
+    for (const cell of cells) {
+      if (isFiltered && !fitsCell(cell, filter)) continue;
       for (const tag of tagsOf(cell, by, filter.tag)) {
-        const name = nameOf(row.workspaceId, cell, tag, by);
+        const name = nameOf(workspaceId, cell, tag);
         if (highest !== null && !highest.has(name)) continue;
-        const key = prefix + name;
-        let found = sums.get(key);
+        let found = sums.get(name);
         if (!found) {
-          found = { group: groupOf(ofRow, cell, tag, by), sum: emptySum({}) };
-          sums.set(key, found);
+          found = { group: groupOf(time, workspaceId, cell, tag, by), sum: emptySum({}) };
+          sums.set(name, found);
         }
         addCell(found.sum, cell);
       }
     }
   }
   const running = new Map<string, number>();
-  const sorted = [...sums.values()]
+  const sorted = [...times.values()]
+    .flatMap((sums) => [...sums.values()])
     .map(({ group, sum }) => ({ group, sum, text: JSON.stringify(Object.values(group)) }))
     .sort((a, b) => (a.text < b.text ? -1 : 1))
     .map(({ group, sum }) => ({ ...activityOf(group, sum), ...runningCost(running, group, sum) }));
@@ -130,18 +140,20 @@ const numberOf = {
 
 /** Finds the groups beside time that are the highest over all rows. */
 export function highestOf(
-  rows: readonly WorkspaceSumRow[],
+  rows: readonly SumRow[],
   { filter, groups, sort = 'usage' }: Pick<AskedSums, 'filter' | 'groups' | 'sort'>,
   top: number,
 ): Highest {
   const by = new Set(groups);
+  const nameOf = namerFor(by);
+  const isFiltered = Object.values(filter).some((value) => value !== undefined);
   const number = numberOf[sort];
   const sums = new Map<string, { total: number; cell: Cell }>();
   for (const { cells, workspaceId } of rows)
     for (const cell of cells) {
-      if (!fitsCell(cell, filter)) continue;
+      if (isFiltered && !fitsCell(cell, filter)) continue;
       for (const tag of tagsOf(cell, by, filter.tag)) {
-        const name = nameOf(workspaceId, cell, tag, by);
+        const name = nameOf(workspaceId, cell, tag);
         const sum = sums.get(name);
         if (sum) sum.total += cell[number];
         else sums.set(name, { total: cell[number], cell });
@@ -159,19 +171,26 @@ export function onlyOf(groups: readonly ActivityGroup[], highest: Highest): Want
   return { name, values: new Set([...highest.values()].map((cell) => cell[name])) };
 }
 
-/** A text for the names of a group beside its time, for maps. */
-function nameOf(workspaceId: WorkspaceId, cell: Cell, tag: string | null, by: ReadonlySet<ActivityGroup>): string {
-  let text = by.has('workspace') ? `${workspaceId}\n` : '';
-  if (by.has('model')) text += textOf(cell.model);
-  if (by.has('provider')) text += textOf(cell.provider);
-  if (by.has('key')) text += textOf(cell.apiKeyHash);
-  if (by.has('user')) text += textOf(cell.user);
-  return by.has('tag') ? text + textOf(tag) : text;
-}
-
-/** A name in the form that JSON has: a name cannot end another one. */
-function textOf(name: string | null): string {
-  return `${JSON.stringify(name)}\n`;
+/** Makes a function that returns a text for the names of a group beside its time, for maps. */
+function namerFor(
+  by: ReadonlySet<ActivityGroup>,
+): (workspaceId: WorkspaceId, cell: Cell, tag: string | null) => string {
+  const [isByWorkspace, isByTag] = [by.has('workspace'), by.has('tag')];
+  const fields = namedGroups.filter((group) => group !== 'tag' && by.has(group)).map((group) => names[group]);
+  const texts = new Map<unknown, string>();
+  /** A name in the form that JSON has: a name cannot end another one. */
+  function textOf(name: unknown): string {
+    const known = texts.get(name);
+    if (known !== undefined) return known;
+    const text = `${JSON.stringify(name)}\n`;
+    texts.set(name, text);
+    return text;
+  }
+  return (workspaceId, cell, tag) => {
+    let text = isByWorkspace ? textOf(workspaceId) : '';
+    for (const field of fields) text += textOf(cell[field]);
+    return isByTag ? text + textOf(tag) : text;
+  };
 }
 
 /** Adds a cost to those of earlier times of the same group. Groups come in order of time. */
@@ -195,29 +214,18 @@ function tagsOf(cell: Cell, by: ReadonlySet<ActivityGroup>, tag: string | undefi
 
 const noTag = [null];
 
-/** The names that all cells of a row have. */
-function rowGroupOf(
-  { startMs, workspaceId }: WorkspaceSumRow,
-  by: ReadonlySet<ActivityGroup>,
-): Pick<Group, 'date' | 'time' | 'workspaceId'> {
-  const time = by.has('time') || by.has('day') ? isoTime(startMs) : '';
-  return {
-    date: by.has('day') ? time.slice(0, 10) : null,
-    time: by.has('time') ? time : null,
-    workspaceId: by.has('workspace') ? workspaceId : null,
-  };
-}
-
+/** @param time  the beginning of the row, ISO 8601 */
 function groupOf(
-  { date, time, workspaceId }: Pick<Group, 'date' | 'time' | 'workspaceId'>,
+  time: string,
+  workspaceId: WorkspaceId,
   cell: Cell,
   tag: string | null,
   by: ReadonlySet<ActivityGroup>,
 ): Group {
   return {
-    date,
-    time,
-    workspaceId,
+    date: by.has('day') ? time.slice(0, 10) : null,
+    time: by.has('time') ? time : null,
+    workspaceId: by.has('workspace') ? workspaceId : null,
     model: by.has('model') ? cell.model : null,
     provider: by.has('provider') ? cell.provider : null,
     apiKeyHash: by.has('key') ? cell.apiKeyHash : null,

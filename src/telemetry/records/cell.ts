@@ -1,5 +1,6 @@
 import type { RequestRecord } from '../record.ts';
-import { addTimes, classOf } from './time-classes.ts';
+import { hourOf } from './places.ts';
+import { addTimes, classOf, type Times } from './time-classes.ts';
 
 /** The names by which sums are told apart. null: none, or too many to tell apart. */
 export interface CellNames {
@@ -14,6 +15,8 @@ export interface CellNames {
    * the user, or there is none.
    */
   isOfHost: boolean;
+  /** The number of the hour in its quarter of the day; 0 where sums are not told apart by it. */
+  hour: number;
 }
 export type CellName = keyof CellNames;
 
@@ -44,10 +47,10 @@ type CellNumbers = Record<(typeof numberNames)[number], number>;
 export interface Cell extends CellNames, CellNumbers {
   /** The number of requests by the type of the error that their clients got. */
   errors: Readonly<Record<string, number>>;
-  /** The times to the first token, by class; see `timesText`. Empty: there are none. */
-  firstMs: string;
+  /** The times to the first token, by class. */
+  firstMs: Times;
   /** The whole times of requests that went well; as `firstMs`. */
-  totalMs: string;
+  totalMs: Times;
 }
 
 /** A cell to which others are added. */
@@ -60,7 +63,15 @@ export interface Sum extends CellNames, CellNumbers {
   text: string | null;
 }
 
-const noNames: CellNames = { model: null, provider: null, apiKeyHash: null, user: null, tags: [], isOfHost: false };
+const noNames: CellNames = {
+  model: null,
+  provider: null,
+  apiKeyHash: null,
+  user: null,
+  tags: [],
+  isOfHost: false,
+  hour: 0,
+};
 
 export function emptySum(names: Partial<CellNames>): Sum {
   return {
@@ -90,7 +101,7 @@ export const blankCell: Readonly<Cell> = blank();
 
 function blank(): Cell {
   const { text: _, ...sum } = emptySum({});
-  return { ...sum, firstMs: '', totalMs: '' };
+  return { ...sum, firstMs: [], totalMs: [] };
 }
 
 /** The cell of a request. Its model and provider are names of the catalogue: names from callers could be any number. */
@@ -104,6 +115,7 @@ export function cellOf(record: RequestRecord): Cell {
     user: userId ?? user,
     tags,
     isOfHost: userId !== null,
+    hour: hourOf(record.receivedAtMs),
     requests: 1,
     promptTokens: usage?.prompt_tokens ?? 0,
     completionTokens: usage?.completion_tokens ?? 0,
@@ -117,15 +129,15 @@ export function cellOf(record: RequestRecord): Cell {
     byokNanoUsd,
     lost: 0,
     errors: error === null ? {} : { [error.type]: 1 },
-    firstMs: firstMs === null ? '' : `${classOf(firstMs)}:1`,
-    totalMs: outcome === 'ok' ? `${classOf(totalMs)}:1` : '',
+    firstMs: firstMs === null ? [] : [classOf(firstMs), 1],
+    totalMs: outcome === 'ok' ? [classOf(totalMs), 1] : [],
   };
 }
 
 /** Adds numbers, errors and times. */
 export function addCell(to: Sum, more: Cell): void {
   addNumbers(to, more);
-  for (const [type, count] of Object.entries(more.errors)) to.errors[type] = (to.errors[type] ?? 0) + count;
+  for (const type in more.errors) to.errors[type] = (to.errors[type] ?? 0) + (more.errors[type] as number);
   addTimes(to.firstMs, more.firstMs);
   addTimes(to.totalMs, more.totalMs);
 }

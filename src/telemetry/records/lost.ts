@@ -11,8 +11,7 @@ import type { Change, Storage } from '../../stores/storage/storage.ts';
 import { blankCell, type Cell } from './cell.ts';
 import {
   activeAt,
-  grainMs,
-  grainOf,
+  hourOf,
   indexAt,
   ownerText,
   recordAt,
@@ -21,6 +20,7 @@ import {
   rowAt,
   rowRank,
   rowSeries,
+  rowStartOf,
 } from './places.ts';
 import type { Sweeper } from './sweeper.ts';
 import { textOfCell } from './tables.ts';
@@ -109,17 +109,18 @@ function rowsOf(
     apiKeyHash: call.apiKeyHash ?? known?.api_key_hash ?? null,
     user: known?.external_user ?? null,
     tags: known?.tags ?? [],
+    hour: hourOf(receivedAtMs),
     requests: isWhole ? 1 : 0,
     lost: isWhole ? 1 : 0,
     costNanoUsd: lostNanoUsd ?? 0,
   };
   const isEmpty = lostNanoUsd === null || (!isWhole && lostNanoUsd === 0);
   return rowSeries.map((series) => {
-    const startMs = receivedAtMs - (receivedAtMs % grainMs[grainOf(series)]);
+    const startMs = rowStartOf(series, receivedAtMs);
     return {
       at: rowAt(workspaceId, series, startMs, `lost-${call.id}`),
       value: isEmpty ? null : textOfCell(series, cell),
-      ...(isEmpty ? {} : { rank: rowRank(startMs) }),
+      ...(isEmpty ? {} : { rank: rowRank(series, startMs) }),
     };
   });
 }

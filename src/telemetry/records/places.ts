@@ -45,34 +45,56 @@ export const grains = ['minute', 'hour', 'day'] as const satisfies readonly Grai
 
 /**
  * The series of sums of a workspace: one for each grain; for hours and days also their totals, and the same by one name
- * alone; and for each day one by user and tags as well.
+ * alone; and for each day one by user and tags as well. A row of a quarter has six hours: a week is read in few rows, and
+ * a row that is written for each request is small.
  */
 export const rowSeries = [
   'minute',
   'hour',
-  'hour-totals',
-  'hour-margins',
+  'quarter-totals',
+  'quarter-models',
   'day',
   'day-totals',
-  'day-margins',
+  'day-models',
+  'day-names',
   'user',
 ] as const;
 export type RowSeries = (typeof rowSeries)[number];
 
-const grainOfSeries: Readonly<Record<RowSeries, Grain>> = {
-  minute: 'minute',
-  hour: 'hour',
-  'hour-totals': 'hour',
-  'hour-margins': 'hour',
-  day: 'day',
-  'day-totals': 'day',
-  'day-margins': 'day',
-  user: 'day',
+const quarterMs = 6 * grainMs.hour;
+
+/** The rows of a series. */
+interface RowShape {
+  /** The time that its cells tell apart. */
+  grain: Grain;
+  /** The time that a row covers. */
+  rowMs: number;
+  /**
+   * Rows of the same time are spread over so many parts, by a name of their cells: what is asked for one name is in one
+   * part, and a row that is written for each request is small. null: one row has all.
+   */
+  parts: { count: number; name: 'user' | 'model' } | null;
+}
+
+const shapes: Readonly<Record<RowSeries, RowShape>> = {
+  minute: { grain: 'minute', rowMs: grainMs.minute, parts: null },
+  hour: { grain: 'hour', rowMs: grainMs.hour, parts: null },
+  'quarter-totals': { grain: 'hour', rowMs: quarterMs, parts: null },
+  'quarter-models': { grain: 'hour', rowMs: quarterMs, parts: { count: 16, name: 'model' } },
+  day: { grain: 'day', rowMs: grainMs.day, parts: null },
+  'day-totals': { grain: 'day', rowMs: grainMs.day, parts: null },
+  'day-models': { grain: 'day', rowMs: grainMs.day, parts: null },
+  'day-names': { grain: 'day', rowMs: grainMs.day, parts: null },
+  user: { grain: 'day', rowMs: grainMs.day, parts: { count: 32, name: 'user' } },
 };
 
-/** The time that a row of a series covers. */
-export function grainOf(series: RowSeries): Grain {
-  return grainOfSeries[series];
+export function shapeOf(series: RowSeries): RowShape {
+  return shapes[series];
+}
+
+/** The start of the row that has an instant, epoch ms. */
+export function rowStartOf(series: RowSeries, atMs: number): number {
+  return atMs - (atMs % shapes[series].rowMs);
 }
 
 /** The kind of the sums of a workspace, newest first. */
@@ -84,17 +106,34 @@ export function rowAt(workspaceId: WorkspaceId, series: RowSeries, startMs: numb
   return { partition: workspaceId, kind: rowKind(series), id: `${startMs}.${instance}` };
 }
 
-/** The number of rows over which the users of a day are spread: a row that is written for each request is small. */
-export const userParts = 32;
-
-/** The row of a user, from 1 on: the same one in every process. 0: the rows of lost calls, which have a row each. */
-export function partOf(user: string | null): number {
-  return 1 + (fingerprintOf([user ?? '']) % userParts);
+/**
+ * The part in which cells of a name are, from 1 on: the same one in every process. 0: the rows of lost calls, which have a
+ * row each, and the only row of a series without parts.
+ */
+export function partOf(series: RowSeries, name: string | null): number {
+  const { parts } = shapes[series];
+  return parts === null ? 0 : 1 + (fingerprintOf([name ?? '']) % parts.count);
 }
 
-/** The place of a row in its list, newest first. Rows of users are sorted by their part as well, so that one is found. */
-export function rowRank(startMs: number, part = 0): number {
-  return -(startMs + part);
+/**
+ * The place of a row in its list, newest first. Rows of a day that are in parts are sorted by their part and then by time,
+ * so that those of one part are found together.
+ */
+export function rowRank(series: RowSeries, startMs: number, part = 0): number {
+  const { parts, rowMs } = shapes[series];
+  if (parts === null) return -startMs;
+  const intoDayMs = startMs % grainMs.day;
+  return -(startMs - intoDayMs + part * (grainMs.day / rowMs) + intoDayMs / rowMs);
+}
+
+/** The end of the id of a row that is one of several parts. */
+export function suffixOf(part: number): string {
+  return part === 0 ? '' : `-u${part}`;
+}
+
+/** The number of the hour of an instant in its quarter of the day, from 0 on. */
+export function hourOf(atMs: number): number {
+  return Math.floor((atMs % quarterMs) / grainMs.hour);
 }
 
 /** The start of a row by its id, epoch ms. */

@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import type { Clock } from '../../base/clock.ts';
 import { lazily } from '../../base/lazily.ts';
 import type { ReplyStream } from '../../call/reply.ts';
@@ -64,6 +65,9 @@ export interface RecordsDeps {
   pending?: PendingBookings | null;
 }
 
+/** The most workspaces whose lost calls are looked for at the same time: fewer than a store has connections. */
+const booksAtOnce = 5;
+
 export function createRecords(deps: RecordsDeps): Records {
   const { storage, clock, settings, pending = null } = deps;
   const tail = createLiveTail(clock, settings);
@@ -76,7 +80,9 @@ export function createRecords(deps: RecordsDeps): Records {
   const writer = createRecordWriter({ ...deps, sweeper, sender, pending, rollups: createRollups(deps.instance) });
   pending?.commitWith(writer.commitWith);
   const reader = createRecordReader(deps);
-  const sums = createSums(storage, clock, settings);
+  /** The number of records of lost calls that were looked at. */
+  let lost = 0;
+  const sums = createSums(storage, clock, settings, () => writer.steps + lost);
   /** Wraps a read, so that its result contains what was recorded here before. */
   const flushed =
     <Given extends unknown[], Result>(read: (...given: Given) => Promise<Result>) =>
@@ -86,12 +92,13 @@ export function createRecords(deps: RecordsDeps): Records {
       return read(...given);
     };
   /** Wraps a read, so that its result also contains the calls of processes that died. */
-  const complete = <Given extends unknown[], Result>(
-    read: (workspaceId: WorkspaceId, ...given: Given) => Promise<Result>,
+  const complete = <Of extends WorkspaceId | readonly WorkspaceId[], Given extends unknown[], Result>(
+    read: (of: Of, ...given: Given) => Promise<Result>,
   ) =>
-    flushed(async (workspaceId: WorkspaceId, ...given: Given) => {
-      await deps.bookLost(workspaceId);
-      return read(workspaceId, ...given);
+    flushed(async (of: Of, ...given: Given) => {
+      const workspaces: readonly WorkspaceId[] = typeof of === 'string' ? [of] : of;
+      await pLimit(booksAtOnce).map(workspaces, deps.bookLost);
+      return read(of, ...given);
     });
   const writeLost = lostRecorder({ storage, clock, settings, sweeper });
   return {
@@ -104,6 +111,7 @@ export function createRecords(deps: RecordsDeps): Records {
       // A record of this instance goes before that of a lost call.
       await writer.flush();
       const record = await writeLost(workspaceId, call, isExact);
+      lost++;
       if (record) tail.publish(workspaceId, () => record);
     },
     content: flushed((workspaceId, id) => readContent(deps, workspaceId, id)),

@@ -2,7 +2,7 @@ import { parseWorkspaceId, type WorkspaceId } from '../../call/workspace.ts';
 import type { Change } from '../../stores/storage/storage.ts';
 import type { RequestRecord } from '../record.ts';
 import { addNumbers, type Cell, type CellNames, cellOf, emptySum, type Sum } from './cell.ts';
-import { grainMs, grainOf, partOf, type RowSeries, rowAt, rowRank, rowSeries } from './places.ts';
+import { partOf, type RowSeries, rowAt, rowRank, rowSeries, rowStartOf, shapeOf, suffixOf } from './places.ts';
 import { addTo, namedFor, rowText, type SumTable, tablesOf, textOfNames } from './tables.ts';
 
 /**
@@ -39,13 +39,15 @@ interface Row {
 const maxCells = 500;
 /** The same of a row of users: a whole row is written for each request that costs something. */
 const maxUserCells = 64;
+/** The same of an hour in a row of a part of the models: twice the share of a part of `maxCells` models. */
+const maxModelCells = 64;
 /** The most rows in one step of the store: those of a batch, whose users are in as many rows as there are parts. */
-const maxChanges = 64;
+const maxChanges = 128;
 /**
  * The most rows in memory. Beyond them, rows that are written make room; while the store is away, further sums are
  * lost.
  */
-const maxRows = 15_000;
+const maxRows = 20_000;
 /** The time after its end for which a row stays in memory, for requests that end late. */
 const lateMs = 900_000;
 
@@ -70,10 +72,10 @@ export function createRollups(instance: () => string): Rollups {
     }
   }
 
-  /** @param part  one of several rows of the same time; null: there is one */
-  function rowOf(workspaceId: WorkspaceId, series: RowSeries, startMs: number, part: number | null): Row | null {
+  /** @param part  one of several rows of the same time; 0: there is one */
+  function rowOf(workspaceId: WorkspaceId, series: RowSeries, startMs: number, part: number): Row | null {
     let rows = all.get(workspaceId);
-    const suffix = part === null ? '' : `-u${part}`;
+    const suffix = suffixOf(part);
     const key = `${series} ${startMs}${suffix}`;
     const known = rows?.get(key);
     if (known) return known;
@@ -85,8 +87,8 @@ export function createRollups(instance: () => string): Rollups {
     }
     name ??= instance();
     const at = rowAt(workspaceId, series, startMs, `${name}-${forgotten}${suffix}`);
-    const endMs = startMs + grainMs[grainOf(series)];
-    const rank = rowRank(startMs, part ?? 0);
+    const endMs = startMs + shapeOf(series).rowMs;
+    const rank = rowRank(series, startMs, part);
     const tables = tablesOf[series].map(() => new Map<string, Sum>());
     const row: Row = { at, series, rank, endMs, tables, version: 0, writtenVersion: 0 };
     rows.set(key, row);
@@ -101,8 +103,9 @@ export function createRollups(instance: () => string): Rollups {
       latestMs = Math.max(latestMs, record.receivedAtMs);
       const cell = cellOf(record);
       for (const series of rowSeries) {
-        const startMs = record.receivedAtMs - (record.receivedAtMs % grainMs[grainOf(series)]);
-        const row = rowOf(workspaceId, series, startMs, series === 'user' ? partOf(cell.user) : null);
+        const { parts } = shapeOf(series);
+        const startMs = rowStartOf(series, record.receivedAtMs);
+        const row = rowOf(workspaceId, series, startMs, parts === null ? 0 : partOf(series, cell[parts.name]));
         if (row) addToRow(row, cell);
       }
     },
@@ -146,8 +149,10 @@ function addToRow(row: Row, cell: Cell): void {
         row.tables[line] = cells;
         sum = cells.get(text);
       }
-      const isShared = !sum && row.series !== 'user' && cells.size >= maxCells;
-      sum ??= sumIn(cells, table, isShared ? {} : names);
+      // Each hour has its share, also after hours with too many.
+      const most = row.series === 'quarter-models' ? maxModelCells * (cell.hour + 1) : maxCells;
+      const isShared = !sum && row.series !== 'user' && cells.size >= most;
+      sum ??= sumIn(cells, table, isShared ? { hour: cell.hour } : names);
       addTo(sum, cell, table);
     }
   }

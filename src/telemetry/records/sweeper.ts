@@ -5,7 +5,7 @@ import type { RecordSettings } from '../../schema/settings/records.ts';
 import type { Change, Listed, Storage } from '../../stores/storage/storage.ts';
 import {
   activeKind,
-  grainOf,
+  grainMs,
   indexAt,
   indexKind,
   indexPartition,
@@ -15,6 +15,7 @@ import {
   removal,
   rowKind,
   rowSeries,
+  shapeOf,
   startOf,
 } from './places.ts';
 
@@ -189,7 +190,9 @@ export function createSweeper(storage: Storage, clock: Clock, settings: RecordSe
   /** Removes the sums that are too old. The oldest are at the end of the list. */
   async function forgetSums(workspaceId: WorkspaceId, series: RowSeries): Promise<void> {
     const kind = rowKind(series);
-    const beforeMs = clock.now() - settings[`${grainOf(series)}sMs`];
+    const { grain, rowMs } = shapeOf(series);
+    // A row of several hours stays as long as its last one.
+    const beforeMs = clock.now() - settings[`${grain}sMs`] - (rowMs - grainMs[grain]);
     const { total } = await storage.list(workspaceId, kind, { offset: 0, limit: 0 });
     if (total === 0) return;
     const page = { offset: Math.max(0, total - step), limit: step };

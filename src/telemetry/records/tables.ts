@@ -11,7 +11,7 @@ import {
   type Sum,
 } from './cell.ts';
 import type { Grain, RowSeries } from './places.ts';
-import { timesText } from './time-classes.ts';
+import { type Times, timesOf, timesText } from './time-classes.ts';
 
 /** A table of sums. */
 export interface SumTable {
@@ -22,26 +22,31 @@ export interface SumTable {
 }
 
 const all: SumTable = { names: ['model', 'provider', 'apiKeyHash'], hasTimes: true };
-/**
- * Sums by one name alone: few cells, where the others are hundreds, so that a page over a month is read at once. The
- * smallest have a row of their own: a store reads whole rows.
- */
-const totals: readonly SumTable[] = [
-  { names: [], hasTimes: true },
-  { names: ['provider'], hasTimes: true },
-];
-const byModel: SumTable = { names: ['model'], hasTimes: true };
 
-/** The tables of the rows of each series. A minute has so few requests that margins would save nothing. */
+/**
+ * The tables of the rows of each series. Sums by one name alone are few cells, where the others are hundreds, so that a
+ * page over a month is read at once. The smallest have a row of their own: a store reads whole rows. A minute has so few
+ * requests that margins would save nothing.
+ */
 export const tablesOf: Readonly<Record<RowSeries, readonly SumTable[]>> = {
   minute: [all],
   hour: [all],
-  'hour-totals': totals,
-  'hour-margins': [byModel],
+  'quarter-totals': [
+    { names: ['hour'], hasTimes: true },
+    { names: ['provider', 'hour'], hasTimes: true },
+  ],
+  'quarter-models': [{ names: ['model', 'hour'], hasTimes: true }],
   day: [all],
-  'day-totals': totals,
+  'day-totals': [
+    { names: [], hasTimes: true },
+    { names: ['provider'], hasTimes: true },
+  ],
+  'day-models': [{ names: ['model'], hasTimes: true }],
   // A request counts under each of its tags.
-  'day-margins': [byModel, { names: ['apiKeyHash'], hasTimes: true }, { names: ['tags'], hasTimes: false }],
+  'day-names': [
+    { names: ['apiKeyHash'], hasTimes: true },
+    { names: ['tags'], hasTimes: false },
+  ],
   user: [
     { names: ['user', 'isOfHost'], hasTimes: false },
     { names: ['user', 'isOfHost', 'tags', 'model', 'provider', 'apiKeyHash'], hasTimes: false },
@@ -50,8 +55,8 @@ export const tablesOf: Readonly<Record<RowSeries, readonly SumTable[]>> = {
 
 const seriesOf: Readonly<Record<Grain, readonly RowSeries[]>> = {
   minute: ['minute'],
-  hour: ['hour-totals', 'hour-margins', 'hour'],
-  day: ['day-totals', 'day-margins', 'user', 'day'],
+  hour: ['quarter-totals', 'quarter-models', 'hour'],
+  day: ['day-totals', 'day-models', 'day-names', 'user', 'day'],
 };
 
 /** The place of a table. */
@@ -191,17 +196,22 @@ function readCell(value: unknown, { names, hasTimes }: SumTable): Cell | null {
   for (let at = 0; at < numbers.length; at++) cell[numberNames[at] as 'requests'] = numbers[at] as number;
   if (!hasTimes) return cell;
   const errors: unknown = value[names.length + 1];
-  const firstMs: unknown = value[names.length + 2];
-  const totalMs: unknown = value[names.length + 3];
-  if (!isCounts(errors) || typeof firstMs !== 'string' || typeof totalMs !== 'string') return null;
+  const firstMs = readTimes(value[names.length + 2]);
+  const totalMs = readTimes(value[names.length + 3]);
+  if (!isCounts(errors) || firstMs === null || totalMs === null) return null;
   cell.errors = errors;
   cell.firstMs = firstMs;
   cell.totalMs = totalMs;
   return cell;
 }
 
+function readTimes(value: unknown): Times | null {
+  return typeof value === 'string' ? timesOf(value) : null;
+}
+
 function isName(name: CellName, value: unknown): boolean {
   if (name === 'isOfHost') return typeof value === 'boolean';
+  if (name === 'hour') return Number.isInteger(value);
   if (name === 'tags') return Array.isArray(value) && value.every((tag) => typeof tag === 'string');
   return value === null || typeof value === 'string';
 }

@@ -40,6 +40,8 @@ export interface RecordWriter {
   readonly dropped: number;
   /** The number of records that were taken and are not written yet. */
   readonly waiting: number;
+  /** The number of steps in which records or sums were written since the start. It grows before `flush` resolves. */
+  readonly steps: number;
   /** Tries once to write the queue. */
   close(): Promise<void>;
 }
@@ -78,6 +80,7 @@ export function createRecordWriter(deps: RecordWriterDeps): RecordWriter {
   /** The number of records that were taken from the queue and are not written yet. */
   let inFlight = 0;
   let dropped = 0;
+  let steps = 0;
   /** true: records were dropped since the queue last had room. One log line covers all of them. */
   let isFull = false;
   let cancel: (() => void) | null = null;
@@ -220,6 +223,7 @@ export function createRecordWriter(deps: RecordWriterDeps): RecordWriter {
     // Nothing stays behind in a deleted workspace. The changes beside the records come first: a store that writes one
     // after the other may be interrupted.
     const isThere = await storage.commit([...beside.changes, ...changes, ...rows.changes, unlessDeleted(workspaceId)]);
+    steps++;
     rows.confirm();
     beside.written(isThere);
     if (!isThere && records.length > 0) await index(() => null);
@@ -335,6 +339,9 @@ export function createRecordWriter(deps: RecordWriterDeps): RecordWriter {
     },
     get dropped() {
       return dropped;
+    },
+    get steps() {
+      return steps;
     },
     async close() {
       await flush();

@@ -12,12 +12,13 @@ const cell: Cell = {
   user: '\n["ann",',
   tags: ['web', 'a,b'],
   isOfHost: true,
+  hour: 5,
   requests: 3,
   costNanoUsd: 7_000,
   cut: 1,
   errors: { 'rate_limited"]': 2 },
-  firstMs: '31:2,40:1',
-  totalMs: '44:3',
+  firstMs: [31, 2, 40, 1],
+  totalMs: [44, 3],
 };
 
 describe('tables of sums', () => {
@@ -46,10 +47,12 @@ describe('tables of sums', () => {
   it('are chosen as small as the names allow', () => {
     const seriesFor = (grain: 'hour' | 'day', ...names: ('model' | 'provider' | 'user' | 'tags')[]) =>
       tableFor(grain, new Set(names));
-    expect(seriesFor('hour')).toEqual({ series: 'hour-totals', at: 0 });
-    expect(seriesFor('hour', 'model')).toEqual({ series: 'hour-margins', at: 0 });
+    expect(seriesFor('hour')).toEqual({ series: 'quarter-totals', at: 0 });
+    expect(seriesFor('hour', 'provider')).toEqual({ series: 'quarter-totals', at: 1 });
+    expect(seriesFor('hour', 'model')).toEqual({ series: 'quarter-models', at: 0 });
     expect(seriesFor('hour', 'model', 'provider')).toEqual({ series: 'hour', at: 0 });
-    expect(seriesFor('day', 'tags')).toEqual({ series: 'day-margins', at: 2 });
+    expect(seriesFor('day', 'model')).toEqual({ series: 'day-models', at: 0 });
+    expect(seriesFor('day', 'tags')).toEqual({ series: 'day-names', at: 1 });
     expect(seriesFor('day', 'user')).toEqual({ series: 'user', at: 0 });
     expect(seriesFor('day', 'user', 'model')).toEqual({ series: 'user', at: 1 });
     expect(seriesFor('day', 'model', 'provider')).toEqual({ series: 'day', at: 0 });
@@ -67,11 +70,14 @@ describe('tables of sums', () => {
       whole.replace('[\n[', '[\n['.repeat(2)),
       whole.replace('null', '7'),
       whole.replace('"31:2,40:1"', '31'),
+      whole.replace('31:2', '31:two'),
       '[\n7\n]\n',
       '[\n["m","p","k",[1.5],{},"",""]\n]\n',
       '[\n["m","p","k",[1],[],"",""]\n]\n',
     ])
       expect(readTable(text, place), text).toBeNull();
-    expect(readTable(whole, { series: 'day-margins', at: 1 })).toBeNull();
+    expect(readTable(whole, { series: 'day-names', at: 1 })).toBeNull();
+    const ofModels = textOfCell('quarter-models', cell);
+    expect(readTable(ofModels.replace(',5,[', ',"5",['), { series: 'quarter-models', at: 0 })).toBeNull();
   });
 });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { addTimes, classOf, percentilesOf, timesText } from '../../../src/telemetry/records/time-classes.ts';
+import { addTimes, classOf, percentilesOf, timesOf, timesText } from '../../../src/telemetry/records/time-classes.ts';
 
 const countsOf = (times: readonly number[]) => {
   const counts: number[] = [];
-  for (const ms of times) addTimes(counts, `${classOf(ms)}:1`);
+  for (const ms of times) addTimes(counts, [classOf(ms), 1]);
   return counts;
 };
 
@@ -28,15 +28,35 @@ describe('percentiles of classes of times', () => {
     expect(percentilesOf([])).toBeNull();
     expect(percentilesOf(countsOf([0, 0.4]))).toEqual({ p50: 0, p95: 0, p99: 0 });
   });
-  it('are the same after a text, which adds to what was there, and in which nonsense counts for nothing', () => {
+  it('are the same after a text, which adds to what was there', () => {
     const counts = countsOf([0, 5, 5, 40, 600_000]);
+    const times = timesOf(timesText(counts)) ?? [];
     const again: number[] = [];
-    addTimes(again, timesText(counts));
+    addTimes(again, times);
     expect(again).toEqual(counts);
-    addTimes(again, timesText(counts));
+    addTimes(again, times);
     expect(again).toEqual(counts.map((count) => count * 2));
-    addTimes(again, '99999999:1');
-    addTimes(again, '');
+    addTimes(again, timesOf('') ?? [1, 1]);
     expect(again).toHaveLength(counts.length);
+  });
+  it.each([
+    '99999999:1',
+    '211:1',
+    '31',
+    '31:',
+    ':1',
+    '31:1,',
+    '31:1,31:1',
+    '40:1,31:2',
+    '31:a',
+    '-1:1',
+    '1:2:3',
+    '1,2',
+  ])('are known to be damaged: %s', (text) => {
+    expect(timesOf(text)).toBeNull();
+  });
+  it('have a class for any time that a clock may tell', () => {
+    for (const ms of [Number.NaN, -5, Number.POSITIVE_INFINITY, 1e300])
+      expect(timesOf(timesText(countsOf([ms])))).toHaveLength(2);
   });
 });
