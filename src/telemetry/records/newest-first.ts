@@ -1,4 +1,4 @@
-import type { Storage } from '../../stores/storage/storage.ts';
+import type { RankedRecord, RankSpan, Storage } from '../../stores/storage/storage.ts';
 
 /** A list of a store, with the newest entry first. */
 export interface NewestFirst {
@@ -42,25 +42,24 @@ export interface ListEntry {
 /**
  * Makes a function that reads on in a list by rank. It returns fewer entries at the end alone. Entries of one rank are
  * asked for again, and left out.
- * @param from  the least rank; null: the beginning
+ * @param from  the least rank
  */
 export function readerByRank(
-  seek: NonNullable<Storage['seek']>,
-  { partition, kind, rankOf }: { partition: string; kind: string; rankOf: (entry: ListEntry) => number },
-  from: number | null,
-): (size: number) => Promise<ListEntry[]> {
+  seekAll: NonNullable<Storage['seekAll']>,
+  list: Pick<RankSpan, 'partition' | 'kind' | 'having'>,
+  from: number,
+): (size: number) => Promise<RankedRecord[]> {
   let least = from;
   let known = new Set<string>();
   return async (size) => {
-    const range = { from: least, limit: size + known.size, isFromEnd: false, countUpTo: 0 };
-    const { records } = await seek(partition, kind, range);
+    const span = { ...list, from: least, before: Number.MAX_SAFE_INTEGER, limit: size + known.size };
+    const [records = []] = await seekAll([span]);
     const fresh = records.filter(({ id }) => !known.has(id)).slice(0, size);
     const last = fresh.at(-1);
     if (last === undefined) return fresh;
-    const rank = rankOf(last);
-    if (rank !== least) known = new Set();
-    least = rank;
-    for (const entry of fresh) if (rankOf(entry) === rank) known.add(entry.id);
+    if (last.rank !== least) known = new Set();
+    least = last.rank;
+    for (const { id, rank } of fresh) if (rank === least) known.add(id);
     return fresh;
   };
 }

@@ -61,21 +61,27 @@ export function createRecordReader({ storage, clock, settings }: RecordReaderDep
     return to === undefined ? 0 : placeBefore(storage, list, to);
   }
 
-  /** Makes a function that reads on from the place where a filter begins. It returns fewer records at the end alone. */
+  /**
+   * Makes a function that reads on from the place where a filter begins. It returns fewer records at the end alone.
+   * @param having  texts that wanted records have; the text of others may be missing
+   */
   async function readOn(
     workspaceId: WorkspaceId,
     filter: RecordFilter,
-  ): Promise<(size: number) => Promise<ListEntry[]>> {
-    if (storage.seek) {
-      const list = { partition: workspaceId, kind: recordKind, rankOf: (entry: ListEntry) => -timeOf(entry) };
+    having: readonly string[],
+  ): Promise<(size: number) => Promise<(ListEntry & { atMs: number })[]>> {
+    if (storage.seekAll) {
       const { to, behind } = filter;
-      return readerByRank(storage.seek.bind(storage), list, behind ? -behind.atMs : to === undefined ? null : 1 - to);
+      const from = behind ? -behind.atMs : to === undefined ? Number.MIN_SAFE_INTEGER : 1 - to;
+      const list = { partition: workspaceId, kind: recordKind, having };
+      const next = readerByRank(storage.seekAll.bind(storage), list, from);
+      return async (size) => (await next(size)).map((entry) => ({ ...entry, atMs: -entry.rank }));
     }
     let place = await firstPlace(workspaceId, filter);
     return async (limit) => {
       const { records } = await storage.list(workspaceId, recordKind, { offset: place, limit });
       place += records.length;
-      return records;
+      return records.map((entry) => ({ ...entry, atMs: timeOf(entry) }));
     };
   }
 
@@ -85,23 +91,22 @@ export function createRecordReader({ storage, clock, settings }: RecordReaderDep
     { offset, limit }: { offset: number; limit: number },
   ): Promise<RecordPage> {
     const fits = predicateOf(filter);
-    const mayFit = textPredicateOf(filter);
+    const having = textsOf(filter);
     const endMs = Math.max(filter.from ?? 0, clock.now() - settings.ttlMs);
     const found: Generation[] = [];
     const page = (resumeBehind: Behind | null = null): RecordPage => ({ records: found, total: null, resumeBehind });
     let skip = offset;
     let last = filter.behind ?? null;
-    const next = await readOn(workspaceId, filter);
+    const next = await readOn(workspaceId, filter, having);
     for (let left = settings.maxScanned; left > 0; ) {
       const size = Math.min(readSize, left);
       const records = await next(size);
-      for (const { id, value } of records) {
-        const atMs = timeOf({ value });
+      for (const { id, value, atMs } of records) {
         if (atMs < endMs) return page();
         // Records that were written meanwhile have moved the others, so some are read a second time.
         if (atMs >= (filter.to ?? Number.POSITIVE_INFINITY) || !isBehind({ atMs, id }, last)) continue;
         last = { atMs, id };
-        if (!mayFit(value)) continue;
+        if (!having.every((text) => value.includes(text))) continue;
         const record = read(value);
         if (!fits(record)) continue;
         if (skip-- > 0) continue;
@@ -174,12 +179,11 @@ function read(text: string): Generation {
   return record;
 }
 
-/** Tells whether the text of a record has all wanted values somewhere: one without them need not be parsed. */
-function textPredicateOf({ from: _, to: __, behind: ___, ...filter }: RecordFilter): (text: string) => boolean {
-  const texts = Object.values(filter)
+/** Texts that a wanted record has somewhere: one without them need not be parsed, nor leave the store. */
+function textsOf({ from: _, to: __, behind: ___, ...filter }: RecordFilter): string[] {
+  return Object.values(filter)
     .filter((value) => value !== undefined)
     .map((value) => JSON.stringify(value));
-  return (text) => texts.every((wanted) => text.includes(wanted));
 }
 
 function predicateOf(filter: RecordFilter): (record: Generation) => boolean {
