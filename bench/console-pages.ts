@@ -151,6 +151,8 @@ async function openSql(): Promise<{ run: RunSql; table: string; close: () => unk
   }
   const client = await connectTo(url);
   await client.query('DROP SCHEMA IF EXISTS console_pages CASCADE');
+  const settings = 'SET synchronous_commit = off; SET enable_seqscan = off';
+  await client.query(settings);
   const close = async () => {
     await client.query('VACUUM ANALYZE console_pages.keyv_records');
     await client.end();
@@ -164,6 +166,7 @@ async function fill(): Promise<void> {
   const sql = await openSql();
   // The tables are made at the first use.
   await storage.commit([{ at: { partition: 'bench', kind: 'bench', id: 'bench' }, value: null }]);
+  if (url !== undefined) await sql.run(`ALTER TABLE ${sql.table} SET UNLOGGED`);
   await seed({ storage, ...sql }, templates, {
     records: count,
     days,

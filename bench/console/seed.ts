@@ -3,7 +3,15 @@ import type { WorkspaceId } from '../../src/call/workspace.ts';
 import type { Change, Storage } from '../../src/stores/storage/storage.ts';
 import type { RequestRecord } from '../../src/telemetry/record.ts';
 import { generationOf } from '../../src/telemetry/records/generation-of.ts';
-import { activeAt, indexAt, ownerText, recordAt, rowKind, rowSeries } from '../../src/telemetry/records/places.ts';
+import {
+  activeAt,
+  indexAt,
+  indexPartition,
+  ownerText,
+  recordAt,
+  rowKind,
+  rowSeries,
+} from '../../src/telemetry/records/places.ts';
 import { createRollups } from '../../src/telemetry/records/rollups.ts';
 
 /** The traffic that a store is filled with. */
@@ -50,7 +58,8 @@ export async function seed(
   await write({ storage, rollups, templates, traffic, next }, todayMs - dayMs, perDay);
   for (let back = 2; back <= days; back++) {
     const fromMs = todayMs - dayMs;
-    await copyDay(run, table, { fromMs, toMs: todayMs - back * dayMs, keepsMinutes: back * dayMs < minutesMs });
+    const copied = { fromMs, toMs: todayMs - back * dayMs, keepsMinutes: back * dayMs < minutesMs, workspaces };
+    await copyDay(run, table, copied);
     process.stderr.write(`${dayOf(todayMs - back * dayMs)}\n`);
   }
   const elapsed = (nowMs - todayMs) / dayMs;
@@ -97,15 +106,26 @@ async function write(work: Work, startMs: number, count: number, share = 1): Pro
 async function copyDay(
   run: RunSql,
   table: string,
-  { fromMs, toMs, keepsMinutes }: { fromMs: number; toMs: number; keepsMinutes: boolean },
+  {
+    fromMs,
+    toMs,
+    keepsMinutes,
+    workspaces,
+  }: { fromMs: number; toMs: number; keepsMinutes: boolean; workspaces: readonly WorkspaceId[] },
 ): Promise<void> {
   const shiftMs = fromMs - toMs;
-  const columns = table.includes('.') ? 'namespace, partition' : 'partition';
-  const copy = (kinds: string, id: string, value: string, rank: string, least: number, most: number) =>
-    run(
-      `INSERT INTO ${table} (${columns}, kind, id, value, rank)
-        SELECT ${columns}, kind, ${id}, ${value}, ${rank} FROM ${table} WHERE kind ${kinds} AND rank >= ${least} AND rank < ${most}`,
-    );
+  const isPostgres = table.includes('.');
+  const columns = isPostgres ? 'namespace, partition' : 'partition';
+  // Each partition by its name: without it, each day would be looked for in the whole table.
+  const inPartition = (partition: string) => `${isPostgres ? "namespace = '' AND " : ''}partition = '${partition}'`;
+  async function copy(kinds: string, id: string, value: string, rank: string, least: number, most: number) {
+    for (const partition of [...workspaces, indexPartition])
+      await run(
+        `INSERT INTO ${table} (${columns}, kind, id, value, rank)
+          SELECT ${columns}, kind, ${id}, ${value}, ${rank} FROM ${table}
+          WHERE ${inPartition(partition)} AND kind ${kinds} AND rank >= ${least} AND rank < ${most}`,
+      );
+  }
   const [from, to] = [dayOf(fromMs), dayOf(toMs)];
   const short = (day: string) => day.replaceAll('-', '');
   const otherId = `replace(id, 'gen-${short(from)}', 'gen-${short(to)}')`;
