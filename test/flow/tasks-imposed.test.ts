@@ -107,6 +107,21 @@ describe.each(each)('what is imposed on a request for %s', (name, { path, reques
     expect(text(t.upstream.sent[0]?.body as Record<string, unknown>)).toBe('[name]');
   });
 
+  it('an error in a response that looks like a success counts as the status that it names, and costs nothing', async () => {
+    const t = gateway();
+    t.upstream.always({ body: { error: { message: `Too long: ${upstreamKeys.up}`, code: 400 } } });
+    const refused = await t.call('POST', path, asked, asCaller);
+    expect([refused.status, refused.json.error.message.includes('Too long')]).toEqual([400, true]);
+    expect(refused.text).not.toContain(upstreamKeys.up);
+    expect([t.upstream.sent.length, t.records[0]?.costNanoUsd]).toEqual([1, 0]);
+    const busy = gateway();
+    busy.upstream.answer({ body: { error: { message: 'Busy', code: 429 } } });
+    busy.upstream.always({ body: answer });
+    const served = await busy.call('POST', path, asked, asCaller);
+    expect([served.status, served.json.usage.cost]).toEqual([200, (busy.records[0]?.costNanoUsd ?? 0) / 1e9]);
+    expect(busy.records[0]).toMatchObject({ attempts: [{ status: 429, costNanoUsd: 0 }, { status: 200 }] });
+  });
+
   it('a spent budget refuses it before anything is sent', async () => {
     const t = gateway();
     await t.call('PUT', '/workspaces/default/budgets/daily', { limit_usd: 0.0000001 });

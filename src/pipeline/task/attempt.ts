@@ -5,6 +5,7 @@ import type { Call } from '../../call/call.ts';
 import { endpointName } from '../../call/model.ts';
 import type { Target } from '../../call/plan.ts';
 import type { AttemptTrace } from '../../call/trace.ts';
+import { reportedIn } from '../../dialects/tasks/events.ts';
 import type { Credential, Provider } from '../../providers/provider.ts';
 import { keyRefOf } from '../../routing/key-ring.ts';
 import type { FollowedAttempt, SafeFollower } from '../../telemetry/follow.ts';
@@ -139,6 +140,8 @@ class TaskAttempt {
   ): Promise<Served> {
     const body = await readJson(context, response, batch.results ?? 1);
     release();
+    const reported = reportedIn(body);
+    if (reported !== null) throw reported;
     return servedOf(this.#target, batch, batch.take(body, response.headers));
   }
 
