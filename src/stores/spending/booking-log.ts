@@ -258,10 +258,12 @@ export function createBookingLog(deps: BookingLogDeps): BookingLog {
       return true;
     }
     let isAll = false;
+    // The other process has measured by a monotonic clock of its own.
+    const sinceMs = clock.monotonic() - Math.max(0, clock.now() - atMs);
     const noted: NotedHold[] = [
       ...ends.map(({ nanoUsd, ...end }) => ({ ...end, spentNanoUsd: nanoUsd, toNanoUsd: null })),
       ...draws,
-    ].map(({ hold, ...of }) => ({ ...of, hold: { ...hold, workspaceId } }));
+    ].map(({ hold, ...of }) => ({ ...of, hold: { ...hold, workspaceId, sinceMs } }));
     const batch = { noted, sums: { parts: sums, confirm: () => undefined } };
     await send(workspaceId, batch, (isBooked) => {
       isAll = isBooked;

@@ -24,7 +24,8 @@ function bench() {
   const ids: Ids = { uuid: () => `id-${++count}` };
   const never = new Promise<never>(() => undefined);
 
-  function process(instance: string) {
+  /** @param upMs  how much longer it runs than the others */
+  function process(instance: string, upMs = 0) {
     let isCut = false;
     let slowMs = 0;
     let isFailing = false;
@@ -45,7 +46,7 @@ function bench() {
     const spending = createSpending({
       ledger: { ...ledger, settle: step(ledger.settle), add: step(ledger.add), renew: step(ledger.renew) },
       notes: { storage: own, instance: () => instance },
-      clock,
+      clock: { ...clock, now: clock.now, monotonic: () => clock.monotonic() + upMs },
       ids,
       random: () => 0.5,
       logger,
@@ -78,7 +79,7 @@ function bench() {
     const { total: notes } = await storage.list(workspaceId, 'booking', { offset: 0, limit: 0 });
     return { limited, free, held, notes };
   };
-  return { clock, process, books, warnings };
+  return { clock, ledger, process, books, warnings };
 }
 
 const cost = (nanoUsd: number) => ({ nanoUsd, byokNanoUsd: 0 });
@@ -142,14 +143,14 @@ describe('what a call books', () => {
 
 describe('of a process that died after it had noted what it books', () => {
   async function died() {
-    const { clock, process, books, warnings } = bench();
-    const [first, second, third] = [process('a'), process('b'), process('c')];
+    const { clock, ledger, process, books, warnings } = bench();
+    const [first, second, third] = [process('a'), process('b', 10 * dayMs), process('c')];
     const reservation = await first.held(60);
     first.die();
     reservation.settle(cost(10));
     await settle();
     expect(await books()).toEqual({ limited: 0, free: 0, held: 60, notes: 1 });
-    return { clock, first, second, third, books, warnings };
+    return { clock, ledger, first, second, third, books, warnings };
   }
 
   it('another books it, once, though two find it at the same time', async () => {
@@ -174,6 +175,16 @@ describe('of a process that died after it had noted what it books', () => {
     await second.spending.bookLost(workspaceId);
     await settle();
     expect(await books()).toEqual({ limited: 10, free: 10, held: 0, notes: 0 });
+  });
+
+  it('it is booked also where the store has lost the hold, by a process that runs for days', async () => {
+    const { clock, ledger, second, books, warnings } = await died();
+    await clock.advance(2_000);
+    await ledger.forget(workspaceId);
+    await second.spending.bookLost(workspaceId);
+    await settle();
+    expect(await books()).toMatchObject({ limited: 10, held: 0 });
+    expect(warnings).toContain('the store has lost a hold; its cost is booked again');
   });
 
   it('nothing is booked more than a day later: the ledger may have forgotten that it was', async () => {
