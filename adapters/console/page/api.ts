@@ -1,5 +1,6 @@
 import { computed, signal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
+import { withQuery } from './router.ts';
 
 /** The one who looks, as the console tells it. */
 export interface Identity {
@@ -154,6 +155,37 @@ export interface Loaded<T> {
  * @param everyMs  loads again after this time while the page is seen; 0: never
  */
 export function useLoaded<T>(path: string | null, everyMs = 0): Loaded<T> {
+  return useRead(path, everyMs, (of, signal) => ask<T>('GET', of, undefined, signal));
+}
+
+/** The most entries of one page of the interface, and of a list here. */
+const pageLength = 100;
+export const longestList = 2_000;
+
+/**
+ * Loads a whole list, a page of the interface after the other. A list that is longer than `longestList` is cut.
+ * @param path  null: nothing
+ */
+export function useList<T extends { data: readonly unknown[] }>(path: string | null): Loaded<T> {
+  return useRead(path, 0, async (of, signal) => {
+    const pageAt = (offset: number) =>
+      ask<T>('GET', withQuery(of, { limit: pageLength, offset: offset || undefined }), undefined, signal);
+    const first = await pageAt(0);
+    const data = [...first.data];
+    let last = first;
+    while (last.data.length === pageLength && data.length < longestList) {
+      last = await pageAt(data.length);
+      data.push(...last.data);
+    }
+    return { ...first, data };
+  });
+}
+
+function useRead<T>(
+  path: string | null,
+  everyMs: number,
+  read: (path: string, signal: AbortSignal) => Promise<T>,
+): Loaded<T> {
   const [state, setState] = useState<{ path: string | null; data: T | null; error: ApiError | null; atMs: number }>({
     path: null,
     data: null,
@@ -166,7 +198,7 @@ export function useLoaded<T>(path: string | null, everyMs = 0): Loaded<T> {
     const controller = new AbortController();
     const load = async () => {
       try {
-        const data = await ask<T>('GET', path, undefined, controller.signal);
+        const data = await read(path, controller.signal);
         if (!controller.signal.aborted) setState({ path, data, error: null, atMs: Date.now() });
       } catch (error) {
         if (controller.signal.aborted) return;

@@ -2,7 +2,7 @@ import './styles.css';
 import type { ComponentType } from 'preact';
 import { render } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import { identity, manages, seesSums, signOut, useLoaded, whoAmI, workspace } from './api.ts';
+import { identity, manages, seesSums, signOut, useList, whoAmI, workspace } from './api.ts';
 import { Select } from './parts.tsx';
 import { link, route } from './router.ts';
 import { applyTheme, type ThemeChoice, themeChoice } from './theme.ts';
@@ -119,7 +119,7 @@ const zone = new Intl.DateTimeFormat().resolvedOptions().timeZone;
 
 function Bar() {
   const who = identity.value;
-  const workspaces = useLoaded<WorkspacesResult>(manages.value ? '/workspaces?limit=100' : null);
+  const workspaces = useList<WorkspacesResult>(manages.value ? '/workspaces' : null);
   const list = workspaces.data?.data ?? [];
   return (
     <div class="top">

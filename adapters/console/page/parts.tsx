@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import { ApiError, type Loaded, messageOf } from './api.ts';
-import { time } from './format.ts';
+import { ApiError, type Loaded, longestList, messageOf } from './api.ts';
+import { count, time } from './format.ts';
 import { route, setQuery } from './router.ts';
 
 interface Titled {
@@ -54,6 +54,11 @@ export function State({ of, empty }: { of: Loaded<unknown>; empty?: string | fal
   }
   if (data === null) return <p class="soft">Loading …</p>;
   return empty ? <p class="soft">{empty}</p> : null;
+}
+
+/** Says where a list is not whole. */
+export function Cut({ rows }: { rows: readonly unknown[] }) {
+  return rows.length < longestList ? null : <p class="warn">The first {count(rows.length)} are listed.</p>;
 }
 
 function Again({ reload }: { reload: () => void }) {

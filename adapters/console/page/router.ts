@@ -21,11 +21,11 @@ function decoded(part: string): string {
   }
 }
 
-/** A path with a query; empty values are left out. */
+/** A path with a query, behind the one that it may have; empty values are left out. */
 export function withQuery(path: string, query: Readonly<Record<string, string | number | undefined>>): string {
   const given = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   const text = new URLSearchParams(given.map(([name, value]) => [name, String(value)])).toString();
-  return text === '' ? path : `${path}?${text}`;
+  return text === '' ? path : `${path}${path.includes('?') ? '&' : '?'}${text}`;
 }
 
 /** The address of a place. Empty values are left out. */

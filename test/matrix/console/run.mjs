@@ -478,6 +478,24 @@ await test('names as long as they may be leave room for everything else', async 
     });
 });
 
+await test('lists that are longer than a page of the interface are whole', async () => {
+  await seeded.makeMany(104);
+  await withPage({}, async (page) => {
+    await signIn(page);
+    await open(page, 'workspaces');
+    const title = page.getByRole('heading', { name: /^1\d\d workspaces$/ });
+    await title.waitFor();
+    const total = Number.parseInt(await title.textContent(), 10);
+    check(total > 104, 'the number of workspaces is that of all');
+    equal(await page.locator('tbody tr').count(), total, 'the number of workspaces that are listed');
+    await page.getByRole('combobox', { name: 'Workspace' }).selectOption({ label: 'Many 0' });
+    await open(page, 'keys');
+    await page.getByRole('combobox', { name: 'Workspace' }).selectOption({ label: 'All' });
+    await page.getByRole('link', { name: 'Many 0', exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Many 103', exact: true }).waitFor();
+  });
+});
+
 await browser.close();
 await seeded.close();
 process.stdout.write(`# console: ${counts.passed} passed, ${counts.failed} failed\n`);

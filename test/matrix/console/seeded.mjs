@@ -179,6 +179,13 @@ export async function start() {
       await gateway.apiKeys.create({ name, tags: ['t'.repeat(60)] });
       await gateway.guardrails.create({ name, description: 'd'.repeat(150) });
     },
+    /** Makes workspaces and keys, in turn. */
+    async makeMany(number) {
+      for (let at = 0; at < number; at++) {
+        await gateway.workspaces.create({ name: `Many ${at}`, slug: `many-${at}` });
+        await gateway.apiKeys.create({ name: `Many ${at}` });
+      }
+    },
     unsteady: { state, ask: () => unsteady.handle(chatRequest()) },
     async close() {
       server.closeAllConnections();

@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
-import { ask, useLoaded, workspaceId } from '../api.ts';
+import { ask, useList, workspaceId } from '../api.ts';
 import { money } from '../format.ts';
-import { Action, Card, Field, LimitField, Page, Select, State, Table, useWrite } from '../parts.tsx';
+import { Action, Card, Cut, Field, LimitField, Page, Select, State, Table, useWrite } from '../parts.tsx';
 import { withQuery } from '../router.ts';
 import type { Guardrail, GuardrailsResult } from '../types.ts';
 
 /** The guardrails of a workspace, which can be made, changed, imposed and deleted. */
 export function Guardrails() {
-  const loaded = useLoaded<GuardrailsResult>(withQuery('/guardrails', { limit: 100, workspace_id: workspaceId() }));
+  const loaded = useList<GuardrailsResult>(withQuery('/guardrails', { workspace_id: workspaceId() }));
   const rows = loaded.data?.data ?? [];
   const [edited, setEdited] = useState<Guardrail | null>(null);
   /** Begins the form anew, also for the same guardrail. */
@@ -42,6 +42,7 @@ export function Guardrails() {
               { name: 'Change', of: (one) => <Changes of={one} onEdit={() => edit(one)} onDone={loaded.reload} /> },
             ]}
           />
+          <Cut rows={rows} />
         </Card>
       )}
       <Form

@@ -1,14 +1,14 @@
 import { useState } from 'preact/hooks';
-import { ask, useLoaded, workspaceId } from '../api.ts';
+import { ask, useList, workspaceId } from '../api.ts';
 import { money, time } from '../format.ts';
-import { Action, Card, CopyButton, Field, LimitField, Page, Select, State, Table } from '../parts.tsx';
+import { Action, Card, CopyButton, Cut, Field, LimitField, Page, Select, State, Table } from '../parts.tsx';
 import { link, withQuery } from '../router.ts';
 import type { KeyMade, KeysResult } from '../types.ts';
 
 /** The API keys of a workspace. */
 export function Keys() {
   const id = workspaceId();
-  const loaded = useLoaded<KeysResult>(withQuery('/keys', { include_disabled: 'true', limit: 100, workspace_id: id }));
+  const loaded = useList<KeysResult>(withQuery('/keys', { include_disabled: 'true', workspace_id: id }));
   const keys = loaded.data?.data ?? [];
   const [made, setMade] = useState<string | null>(null);
   return (
@@ -74,6 +74,7 @@ export function Keys() {
               },
             ]}
           />
+          <Cut rows={keys} />
         </Card>
       )}
       <MakeKey

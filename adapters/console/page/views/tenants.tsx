@@ -1,13 +1,13 @@
 import { useState } from 'preact/hooks';
-import { ask, useLoaded, workspaceId } from '../api.ts';
+import { ask, useList, workspaceId } from '../api.ts';
 import { count, time } from '../format.ts';
-import { Action, Card, Field, Page, State, Table } from '../parts.tsx';
+import { Action, Card, Cut, Field, Page, State, Table } from '../parts.tsx';
 import { link, withQuery } from '../router.ts';
 import type { CredentialsResult, WorkspacesResult } from '../types.ts';
 
 /** The keys at providers that a workspace brings. They are never shown. */
 export function Credentials() {
-  const loaded = useLoaded<CredentialsResult>(withQuery('/byok', { limit: 100, workspace_id: workspaceId() }));
+  const loaded = useList<CredentialsResult>(withQuery('/byok', { workspace_id: workspaceId() }));
   const rows = loaded.data?.data ?? [];
   const [provider, setProvider] = useState('');
   const [key, setKey] = useState('');
@@ -47,6 +47,7 @@ export function Credentials() {
               },
             ]}
           />
+          <Cut rows={rows} />
         </Card>
       )}
       <Card title="Bring a key">
@@ -71,8 +72,9 @@ export function Credentials() {
 
 /** The workspaces that the caller may see. */
 export function Workspaces() {
-  const loaded = useLoaded<WorkspacesResult>('/workspaces?limit=100');
+  const loaded = useList<WorkspacesResult>('/workspaces');
   const rows = loaded.data?.data ?? [];
+  const total = loaded.data?.total_count ?? rows.length;
   const [name, setName] = useState('');
   const [slug, setSlug] = useState('');
   const make = () =>
@@ -85,7 +87,7 @@ export function Workspaces() {
     <Page title="Workspaces">
       <State of={loaded} empty={rows.length === 0 && 'There is no workspace.'} />
       {rows.length > 0 && (
-        <Card title={`${count(rows.length)} workspace${rows.length === 1 ? '' : 's'}`}>
+        <Card title={`${count(total)} workspace${total === 1 ? '' : 's'}`}>
           <Table
             label="Workspaces"
             rows={rows}
@@ -103,6 +105,7 @@ export function Workspaces() {
               { name: 'By', of: (one) => one.created_by },
             ]}
           />
+          <Cut rows={rows} />
         </Card>
       )}
       <Card title="Make a workspace">
