@@ -452,6 +452,17 @@ describe('models that hear and speak', () => {
     expect(refused.status).toBe(404);
   });
 
+  it.each(['AAAAA', 'AAA==', 'AAAA AAAA', 'AAAA\n', 'data:audio/wav;base64,AAAA', ''])(
+    'are refused where the sound is no base64: %j',
+    async (data) => {
+      const t = gateway();
+      const body = { model: 'openai/whisper-1', input_audio: { data, format: 'wav' } };
+      const { status, json } = await t.call('POST', '/audio/transcriptions', body, asCaller);
+      expect([status, json.error.message.startsWith('input_audio.data:')]).toEqual([400, true]);
+      expect(t.upstream.sent).toEqual([]);
+    },
+  );
+
   it('are explained without a call: the length of the sound is what would be held', async () => {
     const t = gateway();
     for (const [path, fields] of [

@@ -1,3 +1,4 @@
+import { fromBase64 } from '../../base/base64.ts';
 import { transcriptTask } from '../../pipeline/tasks/transcriptions.ts';
 import {
   type TranscriptionRequest,
@@ -90,9 +91,14 @@ function fileIssues({ file, input_audio: audio }: TranscriptionRequest | Transla
     return [{ path: 'file', message: 'expected a file in a form (multipart/form-data), or input_audio in JSON' }];
   if (file !== undefined && audio !== undefined)
     return [{ path: 'input_audio', message: 'expected either file or input_audio' }];
-  if (audio !== undefined && !/^[A-Za-z0-9+/]+={0,2}$/.test(audio.data))
+  if (audio !== undefined && !isBase64(audio.data))
     return [{ path: 'input_audio.data', message: 'expected base64, without data: before it' }];
   return [];
+}
+
+/** A text of another length than whole bytes need is none: nothing would be left of it. */
+function isBase64(text: string): boolean {
+  return /^[A-Za-z0-9+/]+={0,2}$/.test(text) && fromBase64(text) !== null;
 }
 
 function formIssues(body: TranscriptionRequest): Issues {
