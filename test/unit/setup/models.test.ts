@@ -12,6 +12,7 @@ const up: Provider = {
   slug: 'up',
   dataPolicy: { zeroRetention: true, trains: null },
 };
+await up.dialect.load?.();
 const provider = (slug: string) => (slug === 'up' ? up : null);
 const endpoint = { provider: 'up', model: 'fast' };
 const model = { slug: 'acme/fast', endpoints: [endpoint] };
