@@ -96,6 +96,30 @@ async function limited(t: ReturnType<typeof gateway>, usd = 50) {
 
 const asked = { model: 'openai/gpt-image-2', prompt: 'An apple', size: '1024x1024', quality: 'high' };
 
+describe('a chat model that draws, at a server like OpenAI’s', () => {
+  it('is asked at /images/generations, and where it has none, is not asked in chat in its place', async () => {
+    const draws = (tasks?: readonly string[]) =>
+      testGateway({
+        models: [
+          {
+            slug: 'acme/draws',
+            outputModalities: ['text', 'image'],
+            endpoints: [{ provider: 'up', model: 'draws', ...(tasks === undefined ? {} : { tasks }) }],
+          },
+        ],
+      } as unknown as Partial<GatewayOptions>);
+    const body = { model: 'acme/draws', prompt: 'x' };
+    const open = draws();
+    open.upstream.always({ body: ofOpenAi() });
+    expect((await open.call('POST', '/images/generations', body, asCaller)).status).toBe(200);
+    expect(open.upstream.sent.map(({ url }) => new URL(url).pathname)).toEqual(['/v1/images/generations']);
+    const inChat = draws(['chat']);
+    const { status, json } = await inChat.call('POST', '/images', body, asCaller);
+    expect([status, json.error.metadata.excluded[0].filter]).toEqual([404, 'task']);
+    expect(inChat.upstream.sent).toEqual([]);
+  });
+});
+
 describe('POST /images/generations', () => {
   it('makes images at OpenAI, and books the tokens', async () => {
     const t = gateway();
