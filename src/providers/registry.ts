@@ -248,6 +248,14 @@ export const registry = [
         forms: ['json', 'verbose_json', 'diarized_json'],
         fields: ['language', 'temperature', 'timestamp_granularities'],
       },
+      // Sources differ about the rate and the kind of its samples without a header, so `pcm` is left out.
+      speech: {
+        events: false,
+        isJson: true,
+        voiceField: 'voice_id',
+        forms: ['mp3', 'opus', 'flac', 'wav'],
+        fields: [],
+      },
     },
     dataPolicy: { zeroRetention: null, trains: null },
   }),

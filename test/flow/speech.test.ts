@@ -32,6 +32,7 @@ function gateway(options: Partial<GatewayOptions> = {}) {
       openai: { apiKey: upstreamKeys.up },
       groq: { apiKey: upstreamKeys.up },
       together: { apiKey: upstreamKeys.up },
+      mistral: { apiKey: upstreamKeys.up },
       'google-ai-studio': { apiKey: upstreamKeys.up },
     },
     models: [
@@ -42,6 +43,7 @@ function gateway(options: Partial<GatewayOptions> = {}) {
         prompt: '0.0000005',
         completion: '0.00001',
       }),
+      one('mistral/voxtral-tts', 'mistral', 'voxtral-mini-tts-2603', { prompt: '0', character: '0.000016' }),
       one('together/sonic', 'together', 'cartesia/sonic', { prompt: '0', character: '0.00005' }),
     ],
     retry: { attemptsPerEndpoint: 1 },
@@ -240,6 +242,37 @@ describe('POST /audio/speech', () => {
     expect([status, t.upstream.sent.length]).toEqual([402, 0]);
     t.upstream.answer(asBytes());
     expect((await speak(t, { input: 'Thirteen chrs' })).status).toBe(200);
+  });
+
+  it('asks Mistral by its own field for the voice, and makes bytes and events of its JSON', async () => {
+    const t = gateway();
+    t.upstream.always({ body: { audio_data: sound.toString('base64') } });
+    const asked = { model: 'mistral/voxtral-tts', voice: { id: 'gb_jane_neutral' }, speed: 2 };
+    const { status, headers, response } = await speak(t, asked);
+    expect([status, headers.get('content-type'), headers.get('x-service-dropped')]).toEqual([
+      200,
+      'audio/mpeg',
+      'speed',
+    ]);
+    expect(await bytesOf(t, response)).toEqual(sound);
+    expect(t.upstream.sent[0]).toMatchObject({
+      url: 'https://api.mistral.ai/v1/audio/speech',
+      body: {
+        model: 'voxtral-mini-tts-2603',
+        input: 'Hello, world.',
+        voice_id: 'gb_jane_neutral',
+        response_format: 'mp3',
+      },
+    });
+    expect(t.records[0]).toMatchObject({ outcome: 'ok', costNanoUsd: 13 * 16_000 });
+    const events = await speak(t, { ...asked, stream_format: 'sse' });
+    const text = (await bytesOf(t, events.response)).toString();
+    expect(text).toContain(sound.toString('base64'));
+    expect(text).toContain('speech.audio.done');
+    // Nobody knows what its samples without a header are.
+    expect((await speak(t, { ...asked, response_format: 'pcm' })).status).toBe(400);
+    t.upstream.always({ body: {} });
+    expect((await speak(t, asked)).status).toBe(502);
   });
 
   it('is explained without a call', async () => {

@@ -38,6 +38,16 @@ export const speechQuirks = lazily(() =>
      * @default both
      */
     fields: z.array(z.enum(['instructions', 'speed'])).optional(),
+    /**
+     * Its field for the voice.
+     * @default `voice`
+     */
+    voiceField: z.string().min(1).optional(),
+    /**
+     * true: it responds with JSON, whose `audio_data` or `audio` is the sound in base64.
+     * @default false
+     */
+    isJson: z.boolean().optional(),
     /** Further fields of each request. */
     extra: z.record(z.string(), z.unknown()).optional(),
   }),
@@ -52,6 +62,7 @@ interface Quirks extends OpenAiTaskQuirks {
  * @see https://platform.openai.com/docs/api-reference/audio/createSpeech
  * @see https://console.groq.com/docs/text-to-speech
  * @see https://docs.together.ai/reference/audio-speech
+ * @see https://docs.mistral.ai/studio/audio/text-to-speech/generate-speech
  */
 export const openaiSpeech: SpeechCodec<Quirks> = {
   lacks({ form, quirks }): Lack | null {
@@ -60,10 +71,11 @@ export const openaiSpeech: SpeechCodec<Quirks> = {
   },
   encode(batch) {
     const { input, voice, instructions, form, speed, upstreamModel, quirks } = batch;
-    const { fields = ['instructions', 'speed'], formNames, extra } = quirks.speech ?? {};
+    const { fields = ['instructions', 'speed'], formNames, extra, voiceField = 'voice' } = quirks.speech ?? {};
     const dropped: string[] = [];
     const payload: Loose = { model: upstreamModel, input, response_format: formNames?.[form] ?? form, ...extra };
-    if (voice !== undefined) payload.voice = voice;
+    // A voice of one's own is an object with its id at OpenAI.
+    if (voice !== undefined) payload[voiceField] = voiceField !== 'voice' && isObject(voice) ? voice.id : voice;
     for (const [name, value] of [
       ['instructions', instructions],
       ['speed', speed],
@@ -76,7 +88,11 @@ export const openaiSpeech: SpeechCodec<Quirks> = {
     const encoded = jsonTask(pathOf(upstreamModel, quirks, 'audio/speech'), payload, dropped);
     return { ...encoded, headers: { ...encoded.headers, accept: '*/*' } };
   },
-  decoder: (batch, headers) => (asksForEvents(batch) ? new EventDecoder() : new SoundDecoder(batch.form, headers)),
+  // A body of JSON is taken where events are expected.
+  decoder: (batch, headers) =>
+    asksForEvents(batch) || batch.quirks.speech?.isJson === true
+      ? new EventDecoder()
+      : new SoundDecoder(batch.form, headers),
   decode(body) {
     const data = isObject(body) ? (body.audio_data ?? body.audio) : null;
     const sound = typeof data === 'string' ? fromBase64(data) : null;
