@@ -53,6 +53,12 @@ export interface LostHoldsDeps {
 /** The time that a look goes back behind the last one, in case the clock of the store was set back. */
 const slackMs = 60_000;
 
+/**
+ * The number of workspaces that are looked at at the same time. A process may have used a hundred thousand, and requests
+ * wait for the same store.
+ */
+const width = 16;
+
 interface Seen {
   /** The instant up to which everything was seen, by the clock of the store. */
   sinceMs: number;
@@ -146,9 +152,12 @@ export function createLostHolds({ ledger, clock, logger, leaseMs, isCharged, rec
     if (isStopped || cancel !== null) return;
     const run = () => {
       cancel = null;
-      const workspaces = [...toLook];
+      const line = [...toLook].values();
       toLook.clear();
-      for (const workspaceId of workspaces) void look(workspaceId);
+      const lookAtRest = async () => {
+        for (const workspaceId of line) if (!isStopped) await look(workspaceId);
+      };
+      for (let n = 0; n < width; n++) void lookAtRest();
     };
     cancel = clock.after(leaseMs, run, { isIdle: true });
   }

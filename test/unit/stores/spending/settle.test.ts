@@ -377,3 +377,25 @@ describe('the heart beats', () => {
     });
   });
 });
+
+describe('a process that has used many workspaces', () => {
+  it('looks up what others have lost there in a few at a time, and in all of them', async () => {
+    const { held, clock, faults, spending, calls } = createBench();
+    spending.recordLost(async () => undefined);
+    const count = 200;
+    for (let n = 0; n < count; n++) {
+      const scope = { ...daily(100), workspaceId: `acme-${n}` as typeof workspaceId, callId: `gen-${n}` };
+      (await held(10, scope)).settle(cost(1));
+    }
+    let [now, most] = [0, 0];
+    faults.lost = async (run) => {
+      most = Math.max(most, ++now);
+      const found = await slow(clock, 50)(run);
+      now--;
+      return found;
+    };
+    await clock.advance(60_000 + 50 * count);
+    expect(new Set(calls.filter(({ method }) => method === 'lost').map(({ args }) => args[0])).size).toBe(count);
+    expect(most).toBeLessThanOrEqual(16);
+  });
+});
