@@ -157,13 +157,16 @@ export function createCatalog(sources: CatalogSources): Catalog {
       model !== null &&
       (model.endpoints.some(mayBePriced) ||
         model.fallbacks?.some((one) => view.model(withoutSuffixes(one))?.endpoints.some(mayBePriced)) === true);
+    /** The models that a name stands for, itself or without its suffix. */
+    const namedBy = (name: string): (Model | null)[] => {
+      const base = withoutSuffixes(name);
+      return base === name ? [view.model(name)] : [view.model(name), view.model(base)];
+    };
     return slugs.some((slug) => {
-      const base = withoutSuffixes(slug);
-      const model = view.model(slug);
-      const baseModel = base === slug ? model : view.model(base);
+      const meant = view.aliasOf(slug) ?? view.aliasOf(withoutSuffixes(slug));
+      const models = namedBy(meant ?? slug);
       // A slug that is no model may be a router, which chooses among all models.
-      if (model === null && baseModel === null) return view.models.some(isUnpriced);
-      return isUnpriced(model) || (base !== slug && isUnpriced(baseModel));
+      return models.every((model) => model === null) ? view.models.some(isUnpriced) : models.some(isUnpriced);
     });
   }
 

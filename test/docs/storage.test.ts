@@ -380,7 +380,7 @@ describeWithPostgres('the example of docs/storage.md on PostgreSQL', (url) => {
       `SELECT proname FROM pg_proc JOIN pg_namespace n ON n.oid = pronamespace WHERE nspname = '${schema}'`,
     );
     expect(functions.length).toBeGreaterThan(3);
-    for (const { proname } of functions) expect(proname).toMatch(/^keyv_[a-z]+_\d+$/);
+    for (const { proname } of functions) expect(proname).toMatch(/^keyv_[a-z_]+_\d+$/);
   });
 });
 

@@ -52,11 +52,13 @@ const notOfChoices = [
  * several times, and text behind it.
  */
 export function streamDecoder(quirks: ChatQuirks, { thoughtField }: Reading = {}): StreamDecoder {
-  return new ChatStreamDecoder(quirks, thoughtField);
+  const decoder = new ChatStreamDecoder(quirks, thoughtField);
+  // Dialects that are made of this one take its functions out of the object.
+  return { decode: (data, name) => decoder.decode(data, name), end: () => decoder.end() };
 }
 
 /** A class, whose parts are made when they are needed: it lives as long as its stream, and most have no calls. */
-class ChatStreamDecoder implements StreamDecoder {
+class ChatStreamDecoder {
   readonly #quirks: ChatQuirks;
   readonly #thoughtField: ThoughtFieldMemory | undefined;
   readonly #states = new Map<number, ChoiceState>();

@@ -105,6 +105,19 @@ describe('the dialects of a view', () => {
     expect(view.model('x/b')?.endpoints.map(({ providerSlug }) => providerSlug)).toEqual(['b']);
   });
 
+  it('are not those of all models for an alias, also before the list prices are read', async () => {
+    const { loaded, catalog } = setUp((loaded) => ({
+      models: [late(model('x/a', ['a']), loaded), late(model('x/b', ['b']), loaded)],
+      aliases: new Map([['nick', 'x/a']]),
+      loadPrices: async () => ({ find: () => null }),
+    }));
+    for (const slug of ['nick', 'nick:nitro']) {
+      const view = await catalog.view([slug]);
+      expect(view.model(view.aliasOf('nick') ?? '')?.slug).toBe('x/a');
+    }
+    expect(loaded).toEqual(['here', 'a']);
+  });
+
   it.each([
     ['a slug that is not listed', ['x/unknown']],
     ['a listed one beside one that is not', ['x/a', 'x/unknown']],
