@@ -6,15 +6,12 @@
 /** Values of attributes. */
 export type OtelAttributes = Record<string, string | number | boolean | string[]>;
 
-/** A time: seconds since the epoch, and nanoseconds of the next. An SDK takes it as it is, unlike a `Date`. */
-export type OtelTime = [seconds: number, nanos: number];
-
 /** The properties of a span at its start. */
 export interface OtelSpanOptions {
   /** A `SpanKind`. */
   kind: number;
   /** The time of its beginning. */
-  startTime: OtelTime;
+  startTime: Date;
   /** The attributes that are known at its start, which samplers read. */
   attributes: OtelAttributes;
 }
@@ -28,7 +25,7 @@ export interface OtelSpan {
   /** Sets a `SpanStatusCode`. */
   setStatus(status: { code: number }): unknown;
   /** Ends it at this time. */
-  end(time: OtelTime): void;
+  end(time: Date): void;
   /** The ids of the span. */
   spanContext(): OtelSpanContext;
   /** false: a sampler has left it out. */

@@ -12,17 +12,15 @@ import { RequestSpans, type SpanSettings } from './spans.ts';
 /**
  * Follows a request and makes its spans once it has ended, together with those of other requests that end in the same
  * turn of the event loop. The SDK's code then runs from the processor's caches, and leaves them to the gateway while a
- * request is served. Until a sampler has chosen the request, only what comes is kept: no attribute is made. Times and
- * attributes are those of live spans.
+ * request is served. Times and attributes are those of live spans.
  */
 export class LaterSpans implements CallFollower {
   readonly #queue: SpanQueue;
   readonly #settings: SpanSettings;
   readonly #begun: BegunCall;
   readonly #parent: unknown;
-  /** The events for live spans, in order; null: none yet. */
-  #told: (LaterAttempt | FollowedWork)[] | null = null;
-  #record: RequestRecord | null = null;
+  /** The events for live spans, in order. */
+  readonly #told: (LaterAttempt | FollowedWork)[] = [];
 
   /** @param parent  context of the span above */
   constructor(queue: SpanQueue, settings: SpanSettings, begun: BegunCall, parent: unknown) {
@@ -34,34 +32,24 @@ export class LaterSpans implements CallFollower {
 
   attempt(begun: BegunAttempt): FollowedAttempt {
     const attempt = new LaterAttempt(begun);
-    this.#tell(attempt);
+    this.#told.push(attempt);
     return attempt;
   }
 
   worked(work: FollowedWork): void {
-    this.#tell(work);
+    this.#told.push(work);
   }
 
   ended(record: RequestRecord): void {
     this.#settings.followed = record;
-    this.#record = record;
-    this.#queue.add(this);
+    this.#queue.add(() => this.#make(record));
   }
 
-  #tell(told: LaterAttempt | FollowedWork): void {
-    // Of most requests there is one: a list that grows from nothing has room for sixteen more.
-    if (this.#told === null) this.#told = [told];
-    else this.#told.push(told);
-  }
-
-  /** Makes and ends the spans. */
-  make(): void {
-    const record = this.#record;
-    if (record === null) return;
+  #make(record: RequestRecord): void {
     const spans = new RequestSpans(this.#settings, this.#begun, this.#parent);
     // A request that a sampler has left out has no spans below it.
     if (!spans.isRecording) return;
-    for (const told of this.#told ?? []) {
+    for (const told of this.#told) {
       if (told instanceof LaterAttempt) told.tell(spans);
       else spans.worked(told);
     }
@@ -83,7 +71,7 @@ class LaterAttempt implements FollowedAttempt {
 
   tell(spans: RequestSpans): void {
     const followed = spans.attempt(this.#begun);
-    if (this.#decided !== null) followed.decided(this.#decided);
+    if (this.#decided !== null) followed.decided?.(this.#decided);
   }
 }
 
@@ -92,10 +80,10 @@ const mostWaiting = 256;
 
 /** The spans to make at the end of the turn. */
 export class SpanQueue {
-  #waiting: LaterSpans[] = [];
+  #waiting: (() => void)[] = [];
 
-  add(spans: LaterSpans): void {
-    const count = this.#waiting.push(spans);
+  add(make: () => void): void {
+    const count = this.#waiting.push(make);
     if (globalThis.setImmediate === undefined || count === mostWaiting) this.#run();
     else if (count === 1) globalThis.setImmediate(() => this.#run());
   }
@@ -103,9 +91,9 @@ export class SpanQueue {
   #run(): void {
     const waiting = this.#waiting;
     this.#waiting = [];
-    for (const spans of waiting) {
+    for (const make of waiting) {
       try {
-        spans.make();
+        make();
       } catch {
         // Telemetry fails open: the spans of the other requests are made.
       }

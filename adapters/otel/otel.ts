@@ -68,18 +68,18 @@ export function openTelemetry(api: OpenTelemetryApi, options: OpenTelemetryOptio
   // A provider needs to know its span before it is called, and content is only kept where a sampler wants the request.
   const isLive = propagate !== false || content !== false;
   const queue = new SpanQueue();
-  const leftOut: CallFollower = {
-    ended(ended) {
-      settings.followed = ended;
-    },
-  };
 
   function begin(begun: BegunCall): CallFollower {
     const parent = parentOf(api, begun, api.context.active());
     if (!isLive) return new LaterSpans(queue, settings, begun, parent);
     const spans = new RequestSpans(settings, begun, parent);
     // A request that a sampler has left out has no spans below it, unless a provider needs a `traceparent`.
-    return spans.isRecording || propagate !== false ? spans : leftOut;
+    if (spans.isRecording || propagate !== false) return spans;
+    return {
+      ended(ended) {
+        settings.followed = ended;
+      },
+    };
   }
 
   function record(ended: RequestRecord): void {

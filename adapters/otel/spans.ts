@@ -8,7 +8,7 @@ import type {
   GenerationRecord,
   RequestRecord,
 } from '../../src/index.ts';
-import type { OtelAttributes, OtelContextApi, OtelSpan, OtelTime, OtelTracer } from './api.ts';
+import type { OtelAttributes, OtelContextApi, OtelSpan, OtelTracer } from './api.ts';
 import {
   type AttemptTrace,
   attemptAttributes,
@@ -41,36 +41,11 @@ const internal = 0;
 const client = 2;
 const failed = 2;
 
-/** A span of an attempt that has begun. */
-class AttemptSpan implements FollowedAttempt {
+/** A span of an attempt that has not ended. */
+interface OpenAttempt {
   readonly span: OtelSpan;
-  /** undefined: the provider does not get the trace. */
-  readonly headers: Readonly<Record<string, string>> | undefined;
   /** null: not decided. */
-  attempt: AttemptTrace | null = null;
-  hasEnded = false;
-
-  constructor(span: OtelSpan, isPropagated: boolean) {
-    this.span = span;
-    this.headers = isPropagated ? headersOf(span) : undefined;
-  }
-
-  decided(attempt: AttemptTrace): void {
-    const { span } = this;
-    this.attempt = attempt;
-    span.setAttribute('gateway.attempt.status', attempt.status);
-    if (attempt.costNanoUsd > 0) span.setAttribute('gateway.cost_nano_usd', attempt.costNanoUsd);
-    if (attempt.errorType !== null) this.end(attempt.decidedAtMs, errorOf(attempt, null));
-  }
-
-  end(atMs: number, error: string | null): void {
-    this.hasEnded = true;
-    if (error !== null) {
-      this.span.setAttribute('error.type', error);
-      this.span.setStatus({ code: failed });
-    }
-    this.span.end(timeOf(atMs));
-  }
+  attempt: AttemptTrace | null;
 }
 
 /** The spans of one request: its own, and below it those of plans, attempts, plugins and tools. */
@@ -80,32 +55,33 @@ export class RequestSpans implements CallFollower {
   readonly isRecording: boolean;
   readonly #settings: SpanSettings;
   readonly #begun: BegunCall;
-  readonly #parent: unknown;
   readonly #span: OtelSpan;
-  /** The context of the span; undefined: nothing is below it yet. */
-  #context: unknown;
-  readonly #attempts: AttemptSpan[] = [];
+  /** The context of the span. */
+  readonly #context: unknown;
+  /** Attempts that have not failed. */
+  #open: OpenAttempt[] = [];
 
   /** @param parent  context of the span above */
   constructor(settings: SpanSettings, begun: BegunCall, parent: unknown) {
     this.#settings = settings;
     this.#begun = begun;
-    this.#parent = parent;
-    const startTime = timeOf(begun.receivedAtMs);
+    const startTime = new Date(begun.receivedAtMs);
     const options = { kind: internal, startTime, attributes: startAttributes(begun) };
     this.#span = settings.tracer.startSpan('gateway.request', options, parent);
+    this.#context = settings.trace.setSpan(parent, this.#span);
     this.isRecording = this.#span.isRecording();
     this.wantsContent = settings.contentChars !== null && this.isRecording;
   }
 
-  attempt(begun: BegunAttempt): AttemptSpan {
-    const { propagatesTo, version } = this.#settings;
+  attempt(begun: BegunAttempt): FollowedAttempt {
+    const { tracer, propagatesTo, version } = this.#settings;
     const attributes = attemptAttributes(this.#begun, begun, version);
-    const name = `${operationNameOf(this.#begun.operation)} ${begun.model}`;
-    const span = this.#start(name, client, begun.startedAtMs, attributes);
-    const attempt = new AttemptSpan(span, propagatesTo(begun.providerSlug));
-    this.#attempts.push(attempt);
-    return attempt;
+    const options = { kind: client, startTime: new Date(begun.startedAtMs), attributes };
+    const span = tracer.startSpan(`${operationNameOf(this.#begun.operation)} ${begun.model}`, options, this.#context);
+    const open: OpenAttempt = { span, attempt: null };
+    this.#open.push(open);
+    const decided = (attempt: AttemptTrace) => this.#decided(open, attempt);
+    return propagatesTo(begun.providerSlug) ? { headers: headersOf(span), decided } : { decided };
   }
 
   worked(work: FollowedWork): void {
@@ -134,21 +110,29 @@ export class RequestSpans implements CallFollower {
       }
       this.#endAttempts(record, content, endedAtMs);
     } finally {
-      span.end(timeOf(Math.max(record.receivedAtMs, endedAtMs)));
+      span.end(new Date(Math.max(record.receivedAtMs, endedAtMs)));
     }
+  }
+
+  #decided(open: OpenAttempt, attempt: AttemptTrace): void {
+    const { span } = open;
+    span.setAttribute('gateway.attempt.status', attempt.status);
+    if (attempt.costNanoUsd > 0) span.setAttribute('gateway.cost_nano_usd', attempt.costNanoUsd);
+    open.attempt = attempt;
+    if (attempt.errorType === null) return;
+    this.#open = this.#open.filter((one) => one !== open);
+    endAttempt(span, attempt.decidedAtMs, errorOf(attempt, null));
   }
 
   /** The attempts that are still open: one for each generation was billed. */
   #endAttempts(record: RequestRecord, content: CallContent | null, endedAtMs: number): void {
     const { version, contentChars } = this.#settings;
     const last = record.generations.at(-1);
-    for (const open of this.#attempts) {
-      if (open.hasEnded) continue;
-      const { span, attempt } = open;
+    for (const { span, attempt } of this.#open) {
       const generation = attempt && generationOf(record, attempt);
       // It succeeded as another did, which was taken; or nobody learnt how it went.
       if (attempt === null || generation === null) {
-        open.end(attempt?.decidedAtMs ?? endedAtMs, 'cancelled');
+        endAttempt(span, attempt?.decidedAtMs ?? endedAtMs, 'cancelled');
         continue;
       }
       const billed = billedOf(generation, attempt);
@@ -157,27 +141,24 @@ export class RequestSpans implements CallFollower {
         if (content !== null && contentChars !== null && generation === last)
           span.setAttributes(contentAttributes(content, billed.finishReason, contentChars));
       }
-      open.end(billed?.times.endedAtMs ?? attempt.decidedAtMs, errorOf(attempt, billed));
+      endAttempt(span, billed?.times.endedAtMs ?? attempt.decidedAtMs, errorOf(attempt, billed));
     }
   }
 
   #below(name: string, startMs: number, endMs: number, attributes: OtelAttributes, hasFailed: boolean): void {
-    const span = this.#start(name, internal, startMs, attributes);
+    const options = { kind: internal, startTime: new Date(startMs), attributes };
+    const span = this.#settings.tracer.startSpan(name, options, this.#context);
     if (hasFailed) span.setStatus({ code: failed });
-    span.end(timeOf(Math.max(startMs, endMs)));
-  }
-
-  #start(name: string, kind: number, startMs: number, attributes: OtelAttributes): OtelSpan {
-    const { tracer, trace } = this.#settings;
-    this.#context ??= trace.setSpan(this.#parent, this.#span);
-    return tracer.startSpan(name, { kind, startTime: timeOf(startMs), attributes }, this.#context);
+    span.end(new Date(Math.max(startMs, endMs)));
   }
 }
 
-/** @param ms  since the epoch; what is less than a millisecond is left out */
-function timeOf(ms: number): OtelTime {
-  const seconds = Math.floor(ms / 1000);
-  return [seconds, Math.floor(ms - seconds * 1000) * 1_000_000];
+function endAttempt(span: OtelSpan, atMs: number, error: string | null): void {
+  if (error !== null) {
+    span.setAttribute('error.type', error);
+    span.setStatus({ code: failed });
+  }
+  span.end(new Date(atMs));
 }
 
 /** Makes the spans of a request that was not followed, from its record. */
@@ -195,7 +176,7 @@ export function spansOfRecord(settings: SpanSettings, record: RequestRecord, par
       streamed: record.streamed,
       parameters: {},
     });
-    followed.decided(attempt);
+    followed.decided?.(attempt);
   }
   spans.finish(record, null);
 }
