@@ -1,8 +1,8 @@
-import { type Ask, askOf } from '../../../call/ask.ts';
-import type { Native } from '../../../call/native.ts';
+import type { Ask } from '../../../call/ask.ts';
 import type { ChatRequest } from '../../../schema/chat/chat.ts';
 import type { GeminiRequest } from '../../../schema/gemini/request.ts';
 import { createLeftover } from '../../leftover.ts';
+import { wholeAsk } from '../../whole-ask.ts';
 import { convertFields } from './fields.ts';
 import { convertContents } from './messages.ts';
 import { withoutSealed } from './sealed.ts';
@@ -33,33 +33,18 @@ export function askOfGemini(request: GeminiRequest, { model, stream }: GeminiTar
   // A list of no tools is refused by some upstreams.
   if (tools.chat.length > 0) chat.tools = tools.chat;
   if (choice !== undefined) chat.tool_choice = choice;
-  const native: Native = {
+  return wholeAsk({
     format: 'gemini',
-    input: [],
+    chat,
+    places,
+    leftover,
+    body,
     items: itemsOf,
-    instructionsAt: places[0] === -1 ? 0 : null,
     tools: tools.holders,
     hostedTools: tools.hosted,
-    toolChoice: null,
     fields: fields.own,
-    include: [],
-    dropped: leftover.list(),
-    onlyNative: leftover.needed,
-    toolMedia: [],
-    callForms: new Map(),
-    purpose: 'respond',
-    pathOf: (_, __, path) => pathOf(places, path),
-    whole: {
-      body,
-      request: chat,
-      items: itemsOf,
-      tools: tools.holders,
-      hostedTools: tools.hosted,
-      fields: fields.own,
-      headers: {},
-    },
-  };
-  return askOf(chat, native);
+    pathOf,
+  });
 }
 
 /** Returns the place in the caller's request that a place in the chat request was made of. */

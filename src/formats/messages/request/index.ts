@@ -1,8 +1,8 @@
-import { type Ask, askOf } from '../../../call/ask.ts';
-import type { Native } from '../../../call/native.ts';
+import type { Ask } from '../../../call/ask.ts';
 import type { ChatRequest } from '../../../schema/chat/chat.ts';
 import type { MessagesRequest } from '../../../schema/messages/request.ts';
 import { createLeftover } from '../../leftover.ts';
+import { wholeAsk } from '../../whole-ask.ts';
 import { convertFields } from './fields.ts';
 import { convertMessages } from './messages.ts';
 import { ownWire } from './own-wire.ts';
@@ -24,34 +24,20 @@ export function askOfMessages(request: MessagesRequest, headers: Readonly<Record
   Object.assign(chat, convertChoice(request, tools, leftover));
   const { itemsOf, places } = converted;
   const { messages, left } = ownWire(request.messages);
-  const native: Native = {
+  return wholeAsk({
     format: 'messages',
-    input: [],
+    chat,
+    places,
+    leftover,
+    body: messages === request.messages ? request : { ...request, messages },
+    left,
+    headers,
     items: itemsOf,
-    instructionsAt: places[0] === -1 ? 0 : null,
     tools: tools.holders,
     hostedTools: tools.hosted,
-    toolChoice: null,
     fields: fields.own,
-    include: [],
-    dropped: leftover.list(),
-    onlyNative: leftover.needed,
-    toolMedia: [],
-    callForms: new Map(),
-    purpose: 'respond',
-    pathOf: (_, __, path) => pathOf(places, path),
-    whole: {
-      body: messages === request.messages ? request : { ...request, messages },
-      left,
-      request: chat,
-      items: itemsOf,
-      tools: tools.holders,
-      hostedTools: tools.hosted,
-      fields: fields.own,
-      headers,
-    },
-  };
-  return askOf(chat, native);
+    pathOf,
+  });
 }
 
 /** Returns the place in the caller's request that a place in the chat request was made of. */
