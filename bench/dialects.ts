@@ -1,4 +1,4 @@
-import type { DialectName } from '../src/dialects/index.ts';
+import type { DialectName } from '../test/support/dialects.ts';
 import { measuring, serveParent } from './control.ts';
 import { type Cost, costsOf } from './cpu-cost.ts';
 import { eventsPerStream } from './dialects/response.ts';

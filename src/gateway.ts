@@ -9,7 +9,7 @@ import { systemRandomBytes } from './base/random.ts';
 import type { Caller } from './call/call.ts';
 import { createHealth } from './catalog/health/index.ts';
 import { mergeModels } from './catalog/merge.ts';
-import { lateDialects, loadDialects } from './dialects/late.ts';
+import { dialects, loadDialects } from './dialects/index.ts';
 import { defaultFetchUrl } from './fetching/fetch-url.ts';
 import { guardrails, loadScreening } from './guardrails/index.ts';
 import type { HandleContext } from './http/context.ts';
@@ -199,7 +199,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     configureProviders(
       withSandbox(resolved.providers, resolved.sandbox),
       asScripted(builtInProviders, resolved.sandbox),
-      lateDialects,
+      dialects,
       environment(),
     ),
   );

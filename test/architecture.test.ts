@@ -27,8 +27,8 @@ const floors = [
 ];
 
 /**
- * Folders whose index.ts is a list of what they hold, and the files in each that are not listed: the contract, and the list
- * of the same with what is loaded at its first use.
+ * Folders whose index.ts is a list of what they hold, and the files in each that are not listed: the contract, and how one
+ * of them is loaded at its first use.
  */
 const listFolders: Record<string, readonly string[]> = {
   dialects: ['dialect.ts', 'late.ts'],

@@ -1,4 +1,4 @@
-import { type DialectName, dialects } from '../../src/dialects/index.ts';
+import { type DialectName, dialects } from '../../test/support/dialects.ts';
 import { eventsPerStream, type Response, responseOf } from './response.ts';
 import { wires } from './wires.ts';
 

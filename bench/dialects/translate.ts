@@ -2,7 +2,6 @@ import { createRedactor } from '../../src/base/secrets.ts';
 import type { ResponseEnd } from '../../src/call/generation.ts';
 import type { ResponseHead } from '../../src/call/response-encoder.ts';
 import type { Dialect } from '../../src/dialects/dialect.ts';
-import { dialects } from '../../src/dialects/index.ts';
 import { chatEncoder } from '../../src/formats/chat/encoder.ts';
 import { OpenSecrets } from '../../src/pipeline/secrets/open-secrets.ts';
 import { ChunkCollector, type ChunkOutput, Passthrough } from '../../src/pipeline/stream/chunk-output.ts';
@@ -10,6 +9,7 @@ import { ChoiceWatch, type EventReader } from '../../src/pipeline/stream/events.
 import { StreamProgress } from '../../src/pipeline/stream/progress.ts';
 import { type StreamMeter, StreamReader } from '../../src/pipeline/stream/reader.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
+import { dialects } from '../../test/support/dialects.ts';
 import type { BenchStream } from './streams.ts';
 
 /** Does with a stream what the pipeline does between reading bytes from the provider and writing bytes to the client. */

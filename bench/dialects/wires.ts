@@ -1,4 +1,4 @@
-import type { DialectName } from '../../src/dialects/index.ts';
+import type { DialectName } from '../../test/support/dialects.ts';
 import { awsFrame, sse } from './frames.ts';
 import { responsesEvents } from './openai-responses.ts';
 import type { Response } from './response.ts';

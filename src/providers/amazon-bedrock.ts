@@ -1,4 +1,4 @@
-import { bedrockConverse } from '../dialects/late.ts';
+import { bedrockConverse } from '../dialects/index.ts';
 import { type Auth, bearer, type Credential, completeProvider } from './provider.ts';
 
 /** The keys of signatures, by credential. Each is valid for a day, and takes four hashes to make. */

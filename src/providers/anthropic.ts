@@ -1,4 +1,4 @@
-import { anthropicMessages } from '../dialects/late.ts';
+import { anthropicMessages } from '../dialects/index.ts';
 import { completeProvider } from './provider.ts';
 
 /** Claude, from its maker. */

@@ -1,4 +1,4 @@
-import { cohereChat } from '../dialects/late.ts';
+import { cohereChat } from '../dialects/index.ts';
 import { completeProvider } from './provider.ts';
 
 /** Cohere, by its own interface, which has reasoning, citations and documents. */

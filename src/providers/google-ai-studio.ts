@@ -1,4 +1,4 @@
-import { googleGenerateContent } from '../dialects/late.ts';
+import { googleGenerateContent } from '../dialects/index.ts';
 import { type Auth, bearer, completeProvider } from './provider.ts';
 
 /** @see https://ai.google.dev/gemini-api/docs/api-key */

@@ -1,4 +1,4 @@
-import { googleGenerateContent } from '../dialects/late.ts';
+import { googleGenerateContent } from '../dialects/index.ts';
 import { type Auth, type Credential, completeProvider } from './provider.ts';
 
 /** The lifetime of a token: Google accepts none that lives longer. */

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { dialects } from '../../src/dialects/index.ts';
 import type { AssistantMessage } from '../../src/schema/chat/chat.ts';
 import { type AimockGateway, aimockGateway } from '../support/aimock.ts';
 import { aimockTable, aimockTargets, seals } from '../support/aimock-targets.ts';
+import { dialects } from '../support/dialects.ts';
 import { type Answer, joined } from '../support/gateway.ts';
 
 const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };

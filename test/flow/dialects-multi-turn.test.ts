@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { Dialect } from '../../src/dialects/dialect.ts';
-import { dialects } from '../../src/dialects/index.ts';
 import { defineProvider } from '../../src/providers/provider.ts';
 import type { ChatResult } from '../../src/schema/chat/chat.ts';
 import { type DialectTurns, dialectTurns } from '../support/dialect-turns.ts';
+import { dialects } from '../support/dialects.ts';
 import { replayGateway } from '../support/replay.ts';
 
 const all = Object.entries(dialects) as unknown as [string, Dialect][];

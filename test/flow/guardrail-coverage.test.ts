@@ -1,7 +1,6 @@
 // Loaded beforehand: a guardrail loads it when it is first needed, which takes time that a manual clock knows nothing of.
 import 're2js';
 import { describe, expect, it } from 'vitest';
-import { dialects } from '../../src/dialects/index.ts';
 import type { GuardrailAction } from '../../src/guardrails/text/pattern.ts';
 import { textGuardrail } from '../../src/guardrails/text-guardrail.ts';
 import { chatRequestSchema, chatResultSchema } from '../../src/schema/chat/chat.ts';
@@ -10,6 +9,7 @@ import { responsesEventSchema } from '../../src/schema/responses/events.ts';
 import { responsesRequestSchema } from '../../src/schema/responses/responses.ts';
 import { outputItemSchema } from '../../src/schema/responses/result.ts';
 import { nativeMessage, nativeMessageEvents, nativeResponse, nativeStream } from '../support/ask-responses.ts';
+import { dialects } from '../support/dialects.ts';
 import { type TestGateway, testGateway, testKey } from '../support/gateway.ts';
 import { type Hiding, hidingsIn } from '../support/hidden-texts.ts';
 import { runs } from '../support/runs.ts';

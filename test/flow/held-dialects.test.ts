@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 import { aiSdk } from '../../src/dialects/ai-sdk/index.ts';
-import { dialects } from '../../src/dialects/index.ts';
 import type { Transport } from '../../src/entries/testing.ts';
 import { drawUsed, nativeProviders, promptOfTurns, textBytes, type Used } from '../support/bill/native.ts';
 import { type Draw, drawFrom } from '../support/bill/world.ts';
 import { withBudget } from '../support/booked.ts';
+import { dialects } from '../support/dialects.ts';
 import { randomFrom } from '../support/race/random.ts';
 import { runs } from '../support/runs.ts';
 

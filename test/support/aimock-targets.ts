@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { DialectName } from '../../src/dialects/index.ts';
 import type { SentToAimock } from './aimock.ts';
+import type { DialectName } from './dialects.ts';
 import { authorizationOf, signedHeaders } from './sigv4.ts';
 
 /** A provider of the gateway whose wire format aimock serves. */

@@ -3,9 +3,9 @@ import { eventsPerStream } from '../../bench/dialects/response.ts';
 import { type BenchStream, dialectNames, streamOf } from '../../bench/dialects/streams.ts';
 import { passThrough, type Translated, translate } from '../../bench/dialects/translate.ts';
 import type { Dialect, StreamPart } from '../../src/dialects/dialect.ts';
-import { type DialectName, dialects } from '../../src/dialects/index.ts';
 import { chunkFolder } from '../../src/formats/chunks.ts';
 import type { ChatChunk } from '../../src/schema/chat/chunk.ts';
+import { type DialectName, dialects } from '../support/dialects.ts';
 
 /** The stream as its dialect alone reads it. */
 function decode({ dialect: name, chunks }: BenchStream): { parts: StreamPart[]; frames: number } {

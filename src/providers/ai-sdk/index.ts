@@ -3,7 +3,7 @@ import { definedOnly } from '../../base/defined-only.ts';
 import { lazily } from '../../base/lazily.ts';
 import type { DataPolicy } from '../../call/model.ts';
 import type { AiSdkQuirks } from '../../dialects/ai-sdk/quirks.ts';
-import { aiSdk } from '../../dialects/late.ts';
+import { aiSdk } from '../../dialects/index.ts';
 import { checkedHostObject, field } from '../../schema/host-object.ts';
 import { completeProvider, type Provider } from '../provider.ts';
 import type { AiSdkModel, AiSdkModels } from './model.ts';

@@ -1,7 +1,6 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
-import type { DialectName, QuirksOf } from '../../dialects/index.ts';
-import { lateDialects } from '../../dialects/late.ts';
+import { type DialectName, dialects, type QuirksOf } from '../../dialects/index.ts';
 import type { BuiltInSlug, ProviderSlug } from '../../providers/index.ts';
 import { anyKey, keyOption, keyStrategies, mostKeys } from '../../providers/keys/options.ts';
 import type { Provider } from '../../providers/provider.ts';
@@ -14,7 +13,7 @@ type AnyQuirks = QuirksOf<DialectName>;
 
 /** Dialects that are spoken over the network: the models of `ai-sdk` are handed in by `fromAiSdk`. */
 type WireDialectName = Exclude<DialectName, 'ai-sdk'>;
-const dialectNames = Object.keys(lateDialects).filter((name) => name !== 'ai-sdk') as [WireDialectName];
+const dialectNames = Object.keys(dialects).filter((name) => name !== 'ai-sdk') as [WireDialectName];
 
 /** The quirks of any dialect. `configureProviders` checks them by the schema of the dialect, once that is known. */
 const quirks = lazily(() =>

@@ -1,5 +1,5 @@
 import type { Dialect } from '../../../src/dialects/dialect.ts';
-import { dialects } from '../../../src/dialects/index.ts';
+import { dialects } from '../dialects.ts';
 import * as chat from './chat.ts';
 import * as others from './others.ts';
 import type { Validator } from './seen.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { calcPrice } from '@pydantic/genai-prices';
 import { describe, expect, it } from 'vitest';
 import { snapshot } from '../../../src/catalog/snapshot.ts';
-import { loadDialects } from '../../../src/dialects/late.ts';
+import { loadDialects } from '../../../src/dialects/index.ts';
 import { listPrices } from '../../../src/pricing/list-prices.ts';
 import { tokenPrices } from '../../../src/pricing/price.ts';
 import { builtInProviders } from '../../../src/providers/index.ts';

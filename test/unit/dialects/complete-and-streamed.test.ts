@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Reading } from '../../../src/dialects/dialect.ts';
-import { dialects } from '../../../src/dialects/index.ts';
 import { chunkFolder } from '../../../src/formats/chunks.ts';
 import type { ChatChoice, ReasoningDetail } from '../../../src/schema/chat/chat.ts';
+import { dialects } from '../../support/dialects.ts';
 
 /** One response, as a body and as the events of a stream. */
 interface Both {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { serverSentEvents } from '../../../src/base/framing/sse.ts';
 import { defineDialect } from '../../../src/dialects/dialect.ts';
-import { dialects } from '../../../src/dialects/index.ts';
 import { openaiChat } from '../../../src/dialects/openai-chat/index.ts';
+import { dialects } from '../../support/dialects.ts';
 
 const { encodeRequest, decodeResult, streamDecoder, decodeError } = openaiChat;
 const needed = { name: 'acme-chat', encodeRequest, decodeResult, streamDecoder, decodeError };

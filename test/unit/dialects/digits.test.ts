@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Dialect, StreamDecoder } from '../../../src/dialects/dialect.ts';
-import { dialects } from '../../../src/dialects/index.ts';
+import { dialects } from '../../support/dialects.ts';
 
 const input = '{"id":12345678901234567890,"f":1.0}';
 

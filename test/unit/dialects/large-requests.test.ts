@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { dialects } from '../../../src/dialects/index.ts';
 import type { ChatRequest } from '../../../src/schema/chat/chat.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
+import { dialects } from '../../support/dialects.ts';
 
 /** Each took seconds, or made a body of hundreds of times the size; what is linear takes some 20 ms. */
 const mostMs = 600;

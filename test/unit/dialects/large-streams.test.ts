@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
-import { dialects } from '../../../src/dialects/index.ts';
 import { toolCallIds } from '../../../src/dialects/shared/values.ts';
 import { cpuMs } from '../../support/cpu-time.ts';
+import { dialects } from '../../support/dialects.ts';
 
 const events = 20_000;
 

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { type Dialect, defineDialect } from '../../../src/dialects/dialect.ts';
-import { dialects } from '../../../src/dialects/index.ts';
-import { lateDialect, lateDialects, loadDialects } from '../../../src/dialects/late.ts';
+import { dialects as lateDialects, loadDialects } from '../../../src/dialects/index.ts';
+import { lateDialect } from '../../../src/dialects/late.ts';
 import { openaiChat } from '../../../src/dialects/openai-chat/index.ts';
+import { dialects } from '../../support/dialects.ts';
 
 const facts = { name: 'acme-chat', quirks: openaiChat.quirks as Dialect['quirks'], format: 'chat' } as const;
 const whole = defineDialect({ ...openaiChat, ...facts }) as Dialect;

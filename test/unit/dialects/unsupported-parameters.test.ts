@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { UpstreamError } from '../../../src/base/http/upstream-error.ts';
 import type { Dialect } from '../../../src/dialects/dialect.ts';
-import { dialects } from '../../../src/dialects/index.ts';
-import { loadDialects } from '../../../src/dialects/late.ts';
+import { loadDialects } from '../../../src/dialects/index.ts';
 import { builtInProviders } from '../../../src/providers/index.ts';
 import type { ChatRequest } from '../../../src/schema/chat/chat.ts';
+import { dialects } from '../../support/dialects.ts';
 
 const tools = [{ type: 'function', function: { name: 'f', parameters: { type: 'object', properties: {} } } }];
 const schema = { type: 'json_schema', json_schema: { name: 'person', schema: { type: 'object' } } };

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Dialect } from '../../../src/dialects/dialect.ts';
-import { dialects } from '../../../src/dialects/index.ts';
 import { openaiChat } from '../../../src/dialects/openai-chat/index.ts';
 import type { ChatQuirks } from '../../../src/dialects/openai-chat/quirks.ts';
 import { builtInProviders } from '../../../src/providers/index.ts';
@@ -10,6 +9,7 @@ import { registry } from '../../../src/providers/registry.ts';
 import { providersWithoutAddress } from '../../../src/providers/without-address.ts';
 import { checkBy } from '../../../src/schema/schema.ts';
 import { byokProviders } from '../../../src/schema/tenants/byok-providers.ts';
+import { dialects } from '../../support/dialects.ts';
 import { describeWithShared, sharedPath } from '../../support/reference.ts';
 
 /** What is known of a provider, with its sources, in the collection of facts beside the project. */

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest';
 import * as z from 'zod';
 import type { Dialect } from '../../../src/dialects/dialect.ts';
 import { profiles } from '../../../src/dialects/fit/index.ts';
-import { dialects } from '../../../src/dialects/index.ts';
 import { openaiChat } from '../../../src/dialects/openai-chat/index.ts';
 import { builtInProviders } from '../../../src/providers/index.ts';
 import { type CredentialShape, defineProvider, type OutgoingRequest } from '../../../src/providers/provider.ts';
 import { registry } from '../../../src/providers/registry.ts';
 import { credentialOfKey } from '../../../src/setup/credential-parts.ts';
 import { type Configured, configureProviders, type ProviderSettings } from '../../../src/setup/providers.ts';
+import { dialects } from '../../support/dialects.ts';
 
 const shape: CredentialShape = {
   parts: {

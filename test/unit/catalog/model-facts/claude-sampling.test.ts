@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { findFacts, fitToModel } from '../../../../src/catalog/model-facts/index.ts';
 import type { Dialect } from '../../../../src/dialects/dialect.ts';
 import { encodeFitted } from '../../../../src/dialects/fit/index.ts';
-import { dialects } from '../../../../src/dialects/index.ts';
 import type { ChatRequest } from '../../../../src/schema/chat/chat.ts';
+import { dialects } from '../../../support/dialects.ts';
 
 type Json = Record<string, unknown>;
 

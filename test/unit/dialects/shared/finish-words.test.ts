@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { UpstreamError } from '../../../../src/base/http/upstream-error.ts';
-import { dialects } from '../../../../src/dialects/index.ts';
 import { finishReasons } from '../../../../src/dialects/shared/response/finish-reasons.ts';
 import { finishWordOf, finishWords } from '../../../../src/dialects/shared/response/finish-words.ts';
+import { dialects } from '../../../support/dialects.ts';
 
 type Body = (reason: string) => object;
 
