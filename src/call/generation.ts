@@ -113,6 +113,18 @@ export interface GenerationTimes {
   endedAtMs: number | null;
 }
 
+/** The times of a generation that begins. */
+export function timesFrom(startedAtMs: number): GenerationTimes {
+  return {
+    startedAtMs,
+    plannedAtMs: null,
+    heldAtMs: null,
+    sentAtMs: null,
+    firstTokenAtMs: null,
+    endedAtMs: null,
+  };
+}
+
 /** The result of a generation. `cut`: it failed after the first token. */
 export type GenerationOutcome = 'ok' | 'failed' | 'cut' | 'cancelled';
 

@@ -2,14 +2,15 @@ import { UpstreamError } from '../../base/http/upstream-error.ts';
 import { CallAborted } from '../../call/abort.ts';
 import type { Ask } from '../../call/ask.ts';
 import type { Call } from '../../call/call.ts';
-import type {
-  GenerationLog,
-  GenerationOutcome,
-  GenerationTimes,
-  Receipt,
-  ResponseEnd,
-  ServerToolUse,
-  StreamedResponse,
+import {
+  type GenerationLog,
+  type GenerationOutcome,
+  type GenerationTimes,
+  type Receipt,
+  type ResponseEnd,
+  type ServerToolUse,
+  type StreamedResponse,
+  timesFrom,
 } from '../../call/generation.ts';
 import type { Plan, Target } from '../../call/plan.ts';
 import type { AttemptTrace } from '../../call/trace.ts';
@@ -18,7 +19,7 @@ import { toGatewayError } from '../attempt/failure.ts';
 import { observeEnd } from '../attempt/observe.ts';
 import type { GenerateDeps } from '../deps.ts';
 import { learnOutput } from '../money/expected-cost.ts';
-import { type HoldShare, type Spent, spentOnFailures } from '../money/hold-share.ts';
+import { type HoldShare, spentOnFailures, spentWith } from '../money/hold-share.ts';
 import type { Conversation } from '../plan/conversation.ts';
 import { type Received, receiptOf, receiptOfFailures } from './receipt.ts';
 
@@ -68,14 +69,7 @@ export class GenerationState implements GenerationLog {
     this.#time = time;
     this.ask = this.#sent = ask;
     this.#onSettled = onSettled;
-    this.times = {
-      startedAtMs: time.now(),
-      plannedAtMs: null,
-      heldAtMs: null,
-      sentAtMs: null,
-      firstTokenAtMs: null,
-      endedAtMs: null,
-    };
+    this.times = timesFrom(time.now());
   }
 
   get request(): ChatRequest {
@@ -149,7 +143,7 @@ export class GenerationState implements GenerationLog {
       target === null || received === null
         ? receiptOfFailures(failures)
         : receiptOf(this.#sent, target, received, failures);
-    this.#share?.settle(spentIn(this.receipt, target, failures));
+    this.#share?.settle(target === null ? failures : spentWith(failures, target, this.receipt.servedNanoUsd));
     const { outputEstimates } = this.#deps;
     if (outputEstimates !== null && target !== null && received !== null)
       learnOutput(outputEstimates, this.#sent.request, target, this.receipt);
@@ -169,12 +163,6 @@ export class GenerationState implements GenerationLog {
     observeEnd(this.#deps, target, isProvidersFault ? 'failed' : 'ok', speed, nowMs);
     if (end.kind !== 'failed') this.#conversation?.keep(this.plan as Plan, target, usage);
   }
-}
-
-function spentIn({ servedNanoUsd }: Receipt, target: Target | null, failures: Spent): Spent {
-  return target?.isByok
-    ? { ...failures, byokNanoUsd: failures.byokNanoUsd + servedNanoUsd }
-    : { ...failures, operatorNanoUsd: failures.operatorNanoUsd + servedNanoUsd };
 }
 
 function outcomeOf(end: ResponseEnd, hasServed: boolean): GenerationOutcome {

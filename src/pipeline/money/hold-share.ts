@@ -107,3 +107,10 @@ export function spentOnFailures(attempts: readonly AttemptTrace[]): Spent {
   }
   return spent;
 }
+
+/** Adds to the money of failed attempts what the target that served has cost. */
+export function spentWith(failures: Spent, { isByok }: Target, servedNanoUsd: number): Spent {
+  return isByok
+    ? { ...failures, byokNanoUsd: failures.byokNanoUsd + servedNanoUsd }
+    : { ...failures, operatorNanoUsd: failures.operatorNanoUsd + servedNanoUsd };
+}

@@ -1,10 +1,17 @@
 import type { Call } from '../../call/call.ts';
-import type { CostKinds, GenerationLog, GenerationOutcome, GenerationTimes, Receipt } from '../../call/generation.ts';
+import {
+  type CostKinds,
+  type GenerationLog,
+  type GenerationOutcome,
+  type GenerationTimes,
+  type Receipt,
+  timesFrom,
+} from '../../call/generation.ts';
 import type { Plan, Target } from '../../call/plan.ts';
 import type { AttemptTrace } from '../../call/trace.ts';
 import { type Cost, noCost, usageWithCost } from '../../pricing/price.ts';
 import type { ChatRequest, Usage } from '../../schema/chat/chat.ts';
-import { type HoldShare, type Spent, spentOnFailures } from '../money/hold-share.ts';
+import { type HoldShare, type Spent, spentOnFailures, spentWith } from '../money/hold-share.ts';
 import type { Served } from './cost.ts';
 
 /** The log of a task: its plan, its attempts and its money. It is settled exactly once. */
@@ -30,14 +37,7 @@ export class TaskGeneration implements GenerationLog {
   constructor(request: ChatRequest, time: Call['time']) {
     this.request = request;
     this.#time = time;
-    this.times = {
-      startedAtMs: time.now(),
-      plannedAtMs: null,
-      heldAtMs: null,
-      sentAtMs: null,
-      firstTokenAtMs: null,
-      endedAtMs: null,
-    };
+    this.times = timesFrom(time.now());
   }
 
   planned(plan: Plan): void {
@@ -85,11 +85,7 @@ export class TaskGeneration implements GenerationLog {
       parts: cost,
     };
     this.receipt = receipt;
-    this.#end(
-      target.isByok
-        ? { ...failures, byokNanoUsd: failures.byokNanoUsd + servedNanoUsd }
-        : { ...failures, operatorNanoUsd: failures.operatorNanoUsd + servedNanoUsd },
-    );
+    this.#end(spentWith(failures, target, servedNanoUsd));
     return receipt;
   }
 
