@@ -20,10 +20,45 @@ export interface ChunkOutput {
 }
 
 /** Takes the chunks of a stream as the bytes that the client gets. */
-export interface Forwarding extends ChunkOutput {
+export abstract class Forwarding implements ChunkOutput {
+  protected readonly head: ResponseHead;
+  protected readonly encoder: ResponseEncoder;
+  readonly #redactor: Redactor;
+  readonly #secrets: OpenSecrets;
+  readonly #match = newMatch();
+  readonly #out = new OutputBuffer();
+
+  /**
+   * @param redactor  takes out keys that the upstream repeats: an event that holds one is decoded
+   * @param secrets   the secrets that earlier events have begun
+   */
+  constructor(head: ResponseHead, encoder: ResponseEncoder, redactor: Redactor, secrets: OpenSecrets) {
+    this.head = head;
+    this.encoder = encoder;
+    this.#redactor = redactor;
+    this.#secrets = secrets;
+  }
+
+  abstract forward(framer: Framer): number;
+  abstract learn(reader: EventReader, chunk: ChatChunk): void;
+
+  chunk(chunk: ChatChunk): void {
+    this.#out.write(this.encoder.chunk(withHead(chunk, this.head)));
+  }
+
   /** Makes room for the output of a buffer of this size. */
-  begin(size: number): void;
-  take(): Uint8Array<ArrayBuffer>;
+  begin(size: number): void {
+    this.#out.begin(size);
+  }
+
+  take(): Uint8Array<ArrayBuffer> {
+    return this.#out.take();
+  }
+
+  /** Forwards the event that the framer stands at, where it matches the template. @returns as `forward` */
+  protected forwardBy(template: Template, framer: Framer): number {
+    return forwardMatch(template, framer, this.#redactor, this.#secrets, this.#match, this.#out);
+  }
 }
 
 /** Collects chunks, for steps that need to see objects. */
@@ -63,34 +98,13 @@ const maxLearned = 8;
  * learns the constant bytes around that string from an event that was decoded. Events that match are compared and
  * copied.
  */
-export class Passthrough implements Forwarding {
-  readonly #head: ResponseHead;
-  readonly #encoder: ResponseEncoder;
-  readonly #redactor: Redactor;
-  readonly #secrets: OpenSecrets;
-  readonly #match = newMatch();
+export class Passthrough extends Forwarding {
   #templates: Template[] = [];
   #learned = 0;
-  readonly #out = new OutputBuffer();
-
-  /**
-   * @param redactor  takes out keys that the upstream repeats: an event that holds one is decoded
-   * @param secrets   the secrets that earlier events have begun
-   */
-  constructor(head: ResponseHead, encoder: ResponseEncoder, redactor: Redactor, secrets: OpenSecrets) {
-    this.#head = head;
-    this.#encoder = encoder;
-    this.#redactor = redactor;
-    this.#secrets = secrets;
-  }
-
-  chunk(chunk: ChatChunk): void {
-    this.#out.write(this.#encoder.chunk(withHead(chunk, this.#head)));
-  }
 
   forward(framer: Framer): number {
     for (const template of this.#templates) {
-      const textBytes = forwardMatch(template, framer, this.#redactor, this.#secrets, this.#match, this.#out);
+      const textBytes = this.forwardBy(template, framer);
       if (textBytes >= 0) return textBytes;
     }
     return -1;
@@ -98,19 +112,11 @@ export class Passthrough implements Forwarding {
 
   learn({ framer }: EventReader, chunk: ChatChunk): void {
     if (this.#learned >= maxLearned) return;
-    const template = learnTemplate(textOfEvent(framer), withHead(chunk, this.#head), (one) => this.#encoder.chunk(one));
+    const template = learnTemplate(textOfEvent(framer), withHead(chunk, this.head), (one) => this.encoder.chunk(one));
     if (!template) return;
     this.#learned++;
     // The newest first: a stream alternates between two, its reasoning and its text.
     this.#templates = [template, ...this.#templates.slice(0, 1)];
-  }
-
-  begin(size: number): void {
-    this.#out.begin(size);
-  }
-
-  take(): Uint8Array<ArrayBuffer> {
-    return this.#out.take();
   }
 }
 

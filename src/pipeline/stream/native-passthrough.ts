@@ -1,13 +1,9 @@
 import type { Framer } from '../../base/framing/framing.ts';
-import type { Redactor } from '../../base/secrets.ts';
-import { OutputBuffer } from '../../base/text/output.ts';
 import { nativeEventsOf } from '../../call/native-events.ts';
-import type { ResponseEncoder, ResponseHead } from '../../call/response-encoder.ts';
 import type { ChatChunk } from '../../schema/chat/chunk.ts';
-import type { OpenSecrets } from '../secrets/open-secrets.ts';
-import { type Forwarding, textOfEvent, withHead } from './chunk-output.ts';
+import { Forwarding, textOfEvent, withHead } from './chunk-output.ts';
 import type { EventReader } from './events.ts';
-import { forwardMatch, learnNativeTemplate, newMatch, type Template } from './passthrough-template.ts';
+import { learnNativeTemplate, type Template } from './passthrough-template.ts';
 
 /** The number of events in a row that teach a template each that no event matches. From then on, few are learned from. */
 const mostInVain = 8;
@@ -17,35 +13,18 @@ const mostInVain = 8;
  * before in its text alone is compared and copied. Every other event is decoded, and is the end of the template: a block
  * that has ended, or another one that has begun, is seen by the decoder.
  */
-export class NativePassthrough implements Forwarding {
-  readonly #head: ResponseHead;
-  readonly #encoder: ResponseEncoder;
-  readonly #redactor: Redactor;
-  readonly #secrets: OpenSecrets;
-  readonly #match = newMatch();
+export class NativePassthrough extends Forwarding {
   #template: Template | null = null;
   #inVain = 0;
-  readonly #out = new OutputBuffer();
 
-  /**
-   * @param redactor  takes out keys that the upstream repeats: an event that holds one is decoded
-   * @param secrets   the secrets that earlier events have begun
-   */
-  constructor(head: ResponseHead, encoder: ResponseEncoder, redactor: Redactor, secrets: OpenSecrets) {
-    this.#head = head;
-    this.#encoder = encoder;
-    this.#redactor = redactor;
-    this.#secrets = secrets;
-  }
-
-  chunk(chunk: ChatChunk): void {
+  override chunk(chunk: ChatChunk): void {
     this.#template = null;
-    this.#out.write(this.#encoder.chunk(withHead(chunk, this.#head)));
+    super.chunk(chunk);
   }
 
   forward(framer: Framer): number {
     if (this.#template === null) return -1;
-    const bytes = forwardMatch(this.#template, framer, this.#redactor, this.#secrets, this.#match, this.#out);
+    const bytes = this.forwardBy(this.#template, framer);
     if (bytes >= 0) this.#inVain = 0;
     return bytes;
   }
@@ -53,21 +32,13 @@ export class NativePassthrough implements Forwarding {
   learn({ framer }: EventReader, chunk: ChatChunk): void {
     const [event, ...more] = nativeEventsOf(chunk) ?? [];
     if (event === undefined || more.length > 0) return;
-    const fields = this.#encoder.textFields?.(event) ?? [];
+    const fields = this.encoder.textFields?.(event) ?? [];
     if (fields.length === 0) return;
     const mayLearn = this.#inVain < mostInVain || this.#inVain % mostInVain === 0;
     this.#inVain++;
     if (!mayLearn) return;
     // Before it, the first time, there may have been an event that had waited.
-    const written = this.#encoder.chunk(withHead(chunk, this.#head));
+    const written = this.encoder.chunk(withHead(chunk, this.head));
     this.#template = learnNativeTemplate(textOfEvent(framer), written, fields, chunk);
-  }
-
-  begin(size: number): void {
-    this.#out.begin(size);
-  }
-
-  take(): Uint8Array<ArrayBuffer> {
-    return this.#out.take();
   }
 }

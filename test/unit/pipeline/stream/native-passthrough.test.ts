@@ -4,7 +4,7 @@ import { createRedactor } from '../../../../src/base/secrets.ts';
 import { anthropicMessages } from '../../../../src/dialects/anthropic-messages/index.ts';
 import { messagesEncoder } from '../../../../src/formats/messages/encoder/index.ts';
 import { OpenSecrets } from '../../../../src/pipeline/secrets/open-secrets.ts';
-import type { Forwarding } from '../../../../src/pipeline/stream/chunk-output.ts';
+import type { ChunkOutput, Forwarding } from '../../../../src/pipeline/stream/chunk-output.ts';
 import { ChoiceWatch, type EventReader } from '../../../../src/pipeline/stream/events.ts';
 import { NativePassthrough } from '../../../../src/pipeline/stream/native-passthrough.ts';
 import { StreamProgress } from '../../../../src/pipeline/stream/progress.ts';
@@ -32,7 +32,7 @@ function read(pieces: readonly Uint8Array[], forwards: boolean): Read {
   encoder.untouched?.();
   const secrets = new OpenSecrets(redactor);
   const lane = new NativePassthrough(head, encoder, redactor, secrets);
-  const out: Forwarding = forwards
+  const out: ChunkOutput & Pick<Forwarding, 'begin' | 'take'> = forwards
     ? lane
     : {
         chunk: (chunk) => lane.chunk(chunk),
