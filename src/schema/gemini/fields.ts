@@ -1,13 +1,29 @@
 import { isObject, type Loose } from '../../base/values.ts';
 
-/** Returns a field of Google's, which may be written `systemInstruction` or `system_instruction`; undefined: no value. */
+/** The names that the gateway reads, as they are written with underscores. A client's own names never come here. */
+const snakeNames = new Map<string, string>();
+
+function snakeName(name: string): string {
+  let snake = snakeNames.get(name);
+  if (snake === undefined) {
+    snake = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    snakeNames.set(name, snake);
+  }
+  return snake;
+}
+
+/**
+ * Returns a field of Google's, which may be written `systemInstruction` or `system_instruction`; undefined: no value.
+ * @param name  one of the interface, never a text of a client
+ */
 export function fieldOf(from: unknown, name: string): unknown {
   if (!isObject(from)) return undefined;
-  return from[name] ?? from[name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)] ?? undefined;
+  return from[name] ?? from[snakeName(name)] ?? undefined;
 }
 
 /** Returns the name of a field of Google's, which may be written with underscores: `top_p` is `topP`. */
 export function camelName(name: string): string {
+  if (!name.includes('_')) return name;
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 

@@ -18,11 +18,55 @@ export interface ConvertedContents {
   places: number[];
 }
 
-/** The calls that wait for their responses, oldest first, and the ids that were taken. */
+/** The calls that wait for their responses, and the ids that were taken. */
 interface Calls {
-  open: { id: string; name: string }[];
+  open: OpenCalls;
   taken: Set<string>;
   made: number;
+}
+
+interface OpenCall {
+  id: string;
+  name: string;
+  isAnswered: boolean;
+}
+
+/** Calls of one turn that have no response yet. Finding the oldest one takes the same time however many there are. */
+class OpenCalls {
+  // Oldest last, so that taking it moves no other. One that was taken by its id stays in the list of its name.
+  readonly #byId = new Map<string, OpenCall[]>();
+  readonly #byName = new Map<string, OpenCall[]>();
+
+  constructor(calls: readonly ToolCall[]) {
+    for (const { id, function: called } of calls.toReversed()) {
+      const call = { id, name: called.name, isAnswered: false };
+      append(this.#byId, id, call);
+      append(this.#byName, call.name, call);
+    }
+  }
+
+  takeById(id: string): OpenCall | undefined {
+    return takeOldest(this.#byId.get(id));
+  }
+
+  takeByName(name: string): OpenCall | undefined {
+    return takeOldest(this.#byName.get(name));
+  }
+}
+
+function append<T>(lists: Map<string, T[]>, key: string, one: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [one]);
+  else list.push(one);
+}
+
+function takeOldest(calls: OpenCall[] | undefined): OpenCall | undefined {
+  for (let call = calls?.pop(); call !== undefined; call = calls?.pop()) {
+    if (call.isAnswered) continue;
+    call.isAnswered = true;
+    return call;
+  }
+  return undefined;
 }
 
 /**
@@ -47,7 +91,7 @@ export function convertContents(
   if (instruction !== undefined) open.push({ systemInstruction: instruction });
   const instructions = instructionsOf(instruction, leftover);
   if (instructions !== null) add({ role: 'system', content: instructions }, -1);
-  const calls: Calls = { open: [], taken: new Set(), made: 0 };
+  const calls: Calls = { open: new OpenCalls([]), taken: new Set(), made: 0 };
   // An id that is made must not be one that a later turn has.
   for (const { parts } of request.contents)
     for (const part of parts ?? []) {
@@ -166,7 +210,7 @@ function modelTurn(parts: readonly Loose[], calls: Calls, leftover: Leftover): C
     }
   }
   if (text === '' && made.length === 0 && images.length === 0 && details.length === 0) return [];
-  calls.open = made.map(({ id, function: { name } }) => ({ id, name }));
+  calls.open = new OpenCalls(made);
   // The packed thoughts hold the same text as the thoughts that are shown.
   const kept = isPacked
     ? details.filter((one) => one.type !== 'reasoning.text' || one.format !== googleFormat)
@@ -213,11 +257,10 @@ function otherTurn(parts: readonly Loose[], calls: Calls, leftover: Leftover): C
 function callIdOf(response: Loose, calls: Calls): string {
   const id = textOf(response, 'id');
   const name = textOf(response, 'name');
-  const byId = id ? calls.open.findIndex((call) => call.id === id) : -1;
-  const at = byId >= 0 || (id && calls.taken.has(id)) ? byId : calls.open.findIndex((call) => call.name === name);
-  if (at < 0) return id || newId(calls);
-  const [found] = calls.open.splice(at, 1);
-  return found?.id ?? newId(calls);
+  const byId = id ? calls.open.takeById(id) : undefined;
+  if (byId !== undefined) return byId.id;
+  const byName = id && calls.taken.has(id) ? undefined : calls.open.takeByName(name ?? '');
+  return byName?.id ?? (id || newId(calls));
 }
 
 /** The content of a tool's response: the text alone, where there is nothing else. A tool that failed has said only why. */

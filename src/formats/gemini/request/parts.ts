@@ -1,7 +1,7 @@
 import { standardBase64 } from '../../../base/base64.ts';
 import type { Loose } from '../../../base/values.ts';
 import type { ContentPart } from '../../../schema/chat/part.ts';
-import { fieldOf, objectOf, textOf } from '../../../schema/gemini/fields.ts';
+import { objectOf, textOf } from '../../../schema/gemini/fields.ts';
 import type { Leftover } from '../../leftover.ts';
 
 /** Returns a part that a person or a tool has written, as chat has it; null: chat has no place for it. */
@@ -30,8 +30,7 @@ export function contentPart(part: Loose, leftover: Leftover): ContentPart | null
 
 /** A part without any data is nothing, and is not named. */
 function noteUnknown(part: Loose, leftover: Leftover): void {
-  for (const name in part)
-    if (!/^thought/.test(name) && fieldOf(part, name) !== undefined) leftover.note('contents[].parts[].', name);
+  for (const name in part) if (!/^thought/.test(name) && part[name] != null) leftover.note('contents[].parts[].', name);
 }
 
 function mediaPart(type: string, url: string, name: string | null): ContentPart {
