@@ -74,10 +74,10 @@ export function convertChoice(
   if (config === null || tools.chat.length === 0) return { tools, choice: undefined };
   const mode = textOf(config, 'mode')?.toUpperCase();
   if (mode === 'NONE') return { tools, choice: 'none' };
-  const names = listOf(config, 'allowedFunctionNames');
-  const isAllowed = tools.chat.map((tool) => 'function' in tool && names.includes((tool.function as Loose).name));
+  const names = new Set(listOf(config, 'allowedFunctionNames'));
+  const isAllowed = tools.chat.map((tool) => 'function' in tool && names.has((tool.function as Loose).name));
   const count = isAllowed.filter(Boolean).length;
-  if (mode === 'AUTO' || names.length === 0) return { tools, choice: mode === 'ANY' ? 'required' : undefined };
+  if (mode === 'AUTO' || names.size === 0) return { tools, choice: mode === 'ANY' ? 'required' : undefined };
   const allowed: ConvertedTools = {
     chat: tools.chat.filter((_, at) => isAllowed[at]),
     holders: tools.holders.filter((_, at) => isAllowed[at]),
