@@ -71,17 +71,24 @@ function aacRate(bytes: Uint8Array, from: number, to: number): number | null {
     if (bytes[place] !== 5) continue;
     let next = place + 1;
     while (next < place + 4 && ((bytes[next] as number) & 0x80) !== 0) next++;
-    const [first = 0, second = 0] = bytes.subarray(next + 1, next + 3);
+    const first = bytes[next + 1] ?? 0;
+    const second = bytes[next + 2] ?? 0;
     const type = first >> 3;
     const rate = aacRates[((first & 7) << 1) | (second >> 7)];
     // AAC LC, with or without its extensions.
-    if ([2, 5, 29].includes(type) && rate !== undefined) return rate;
+    if ((type === 2 || type === 5 || type === 29) && rate !== undefined) return rate;
   }
   return null;
 }
 
 /** @returns null: the name does not stand there */
 function placeOf(bytes: Uint8Array, name: string, from: number, to: number): number | null {
-  for (let at = from; at + name.length <= to; at++) if (textAt(bytes, at, at + name.length) === name) return at;
+  for (let at = from; at + name.length <= to; at++) if (standsAt(bytes, at, name)) return at;
   return null;
+}
+
+/** Makes no text of the bytes: this is asked at each of them. */
+function standsAt(bytes: Uint8Array, at: number, name: string): boolean {
+  for (let place = 0; place < name.length; place++) if (bytes[at + place] !== name.charCodeAt(place)) return false;
+  return true;
 }
