@@ -7,11 +7,11 @@ import process from 'node:process';
 export const isLongRun = process.env.TEST_RUNS === 'complete';
 
 /** The part of the complete number that a run on a server tries, where somebody waits for the whole of it. */
-const partInCi = process.env.CI === 'true' ? 1 / 2 : 1;
+const partInCi = process.env.CI === 'true' ? 1 / 3 : 1;
 
 /**
- * How much a test tries: a small number in `npm test`, the complete number in `npm run test:long`, and half of it where
- * `CI` is `true`. The small number must be large enough to find the kind of bug that the test is for.
+ * How much a test tries: a small number in `npm test`, the complete number in `npm run test:long`, and a third of it
+ * where `CI` is `true`. The small number must be large enough to find the kind of bug that the test is for.
  */
 export function runs<T>(quick: T, complete: T): T {
   if (!isLongRun) return quick;
