@@ -1,6 +1,6 @@
 import { joinBytes } from '../../base/bytes.ts';
 import type { UploadedFile } from '../../base/http/uploaded-file.ts';
-import { textAt } from './bytes.ts';
+import { isTextAt, textAt } from './bytes.ts';
 import { flacSeconds } from './flac.ts';
 import { mp4Seconds } from './mp4.ts';
 import { adtsSeconds, mpegSeconds } from './mpeg.ts';
@@ -31,7 +31,7 @@ function measured(bytes: Uint8Array): number | null {
   if (marks === 'RIFF' || marks === 'RF64') return wavSeconds(bytes);
   if (marks === 'fLaC') return flacSeconds(bytes);
   if (marks === 'OggS') return oggSeconds(bytes);
-  if (textAt(bytes, 4, 8) === 'ftyp') return mp4Seconds(bytes);
+  if (isTextAt(bytes, 4, 'ftyp')) return mp4Seconds(bytes);
   if (bytes[0] === 0x1a && bytes[1] === 0x45 && bytes[2] === 0xdf && bytes[3] === 0xa3) return webmSeconds(bytes);
   return mpegSeconds(bytes) ?? adtsSeconds(bytes);
 }
@@ -47,5 +47,5 @@ const beginnings: readonly (readonly [at: number, text: string, name: string])[]
 
 /** Returns the usual end of the name of a file of sound by its first bytes, such as `wav`. */
 export function audioNameEnd({ chunks: [first = new Uint8Array(0)] }: UploadedFile): string {
-  return beginnings.find(([at, text]) => textAt(first, at, at + 4) === text)?.[2] ?? 'mp3';
+  return beginnings.find(([at, text]) => isTextAt(first, at, text))?.[2] ?? 'mp3';
 }

@@ -1,4 +1,4 @@
-import { textAt, viewOf } from './bytes.ts';
+import { isTextAt, textAt, viewOf } from './bytes.ts';
 import { aacRates } from './mpeg.ts';
 
 /** Boxes that hold the boxes that are read. */
@@ -36,7 +36,7 @@ export function mp4Seconds(bytes: Uint8Array): number | null {
       if (size < head) return;
       if (name === 'trak') isSound = false;
       if (holders.has(name) && level < mostLevels) walk(start, end, level + 1);
-      else if (name === 'hdlr') isSound = textAt(bytes, start + 8, start + 12) === 'soun';
+      else if (name === 'hdlr') isSound = isTextAt(bytes, start + 8, 'soun');
       else if (name === 'stsd' && isSound) {
         const found = ++tracks > mostTracks ? null : aacRate(bytes, start, Math.min(end, start + mostConfiguration));
         if (found === null) hasOther = true;
@@ -63,7 +63,7 @@ function sizeAt(view: DataView, at: number, to: number): { head: number; size: n
 /** Finds the rate in the configuration of a decoder of AAC. @returns null: it is another decoder */
 function aacRate(bytes: Uint8Array, from: number, to: number): number | null {
   // Behind version, count, and the size of the entry.
-  if (textAt(bytes, from + 12, from + 16) !== 'mp4a') return null;
+  if (!isTextAt(bytes, from + 12, 'mp4a')) return null;
   const at = placeOf(bytes, 'esds', from + 16, to);
   if (at === null) return null;
   // The descriptor 5 holds the configuration. Lengths have up to four bytes.
@@ -83,12 +83,6 @@ function aacRate(bytes: Uint8Array, from: number, to: number): number | null {
 
 /** @returns null: the name does not stand there */
 function placeOf(bytes: Uint8Array, name: string, from: number, to: number): number | null {
-  for (let at = from; at + name.length <= to; at++) if (standsAt(bytes, at, name)) return at;
+  for (let at = from; at + name.length <= to; at++) if (isTextAt(bytes, at, name)) return at;
   return null;
-}
-
-/** Makes no text of the bytes: this is asked at each of them. */
-function standsAt(bytes: Uint8Array, at: number, name: string): boolean {
-  for (let place = 0; place < name.length; place++) if (bytes[at + place] !== name.charCodeAt(place)) return false;
-  return true;
 }

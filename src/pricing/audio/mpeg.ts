@@ -1,4 +1,4 @@
-import { textAt } from './bytes.ts';
+import { isTextAt } from './bytes.ts';
 
 /** kbit/s by the index of a frame's header; 0: any. */
 const bitratesOfMpeg1 = [
@@ -110,7 +110,7 @@ function adtsFrame(bytes: Uint8Array, at: number): Frame | null {
 /** Returns the place behind the tags of ID3v2 at the beginning: their pictures hold bytes that look like frames. */
 function afterTags(bytes: Uint8Array): number {
   let at = 0;
-  for (let tags = 0; tags < mostTags && textAt(bytes, at, at + 3) === 'ID3' && at + 10 <= bytes.length; tags++) {
+  for (let tags = 0; tags < mostTags && isTextAt(bytes, at, 'ID3') && at + 10 <= bytes.length; tags++) {
     const [a = 0, b = 0, c = 0, d = 0] = bytes.subarray(at + 6, at + 10);
     const size = ((a & 127) << 21) | ((b & 127) << 14) | ((c & 127) << 7) | (d & 127);
     // A tag that is longer than its file is none.

@@ -1,4 +1,4 @@
-import { textAt, viewOf } from './bytes.ts';
+import { isTextAt, viewOf } from './bytes.ts';
 import { longestPacketMs, packetMs } from './opus.ts';
 
 /** The most places that look like pages and are none. */
@@ -44,7 +44,7 @@ export function oggSeconds(bytes: Uint8Array): number | null {
     const serial = view.getUint32(at + 14, true);
     let stream = streams.get(serial);
     if (stream === undefined) {
-      stream = { isOpus: textAt(bytes, from, from + 8) === 'OpusHead', packets: 0, ms: 0, begun: [] };
+      stream = { isOpus: isTextAt(bytes, from, 'OpusHead'), packets: 0, ms: 0, begun: [] };
       streams.set(serial, stream);
     }
     for (let segment = 0; segment < segments; segment++) {

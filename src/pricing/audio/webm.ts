@@ -1,4 +1,4 @@
-import { textAt } from './bytes.ts';
+import { isTextAt } from './bytes.ts';
 import { longestPacketMs, packetMs } from './opus.ts';
 
 const ids = {
@@ -51,8 +51,7 @@ export function webmSeconds(bytes: Uint8Array): number | null {
     if (id.value === ids.track) tracks.push({ number: -1, isSound: false, isOpus: false, ms: 0 });
     else if (id.value === ids.number && latest !== undefined) latest.number = bytes[start + size.value - 1] ?? -1;
     else if (id.value === ids.type && latest !== undefined) latest.isSound = bytes[start + size.value - 1] === sound;
-    else if (id.value === ids.codec && latest !== undefined)
-      latest.isOpus = textAt(bytes, start, start + 6) === 'A_OPUS';
+    else if (id.value === ids.codec && latest !== undefined) latest.isOpus = isTextAt(bytes, start, 'A_OPUS');
     else if (id.value === ids.block || id.value === ids.simpleBlock) takeBlock(tracks, bytes, start);
     // The size of what holds others may be unknown: it is walked through.
     at = holders.has(id.value) ? start : start + size.value;
