@@ -16,9 +16,12 @@ export interface Clock {
 /** The longest delay that `setTimeout` supports; it would run a longer one at once. */
 const longestMs = 2 ** 31 - 1;
 
+/** The runtime's stopwatch. It is kept: the global variable is a getter in Node, which costs half of what reading the time does. */
+const { performance: stopwatch } = globalThis;
+
 export const systemClock: Clock = {
   now: () => Date.now(),
-  monotonic: () => Math.floor(performance.now()),
+  monotonic: () => Math.floor(stopwatch.now()),
   after(ms, callback, { isIdle = false } = {}) {
     const timer: unknown = setTimeout(callback, Math.min(Math.max(ms, 0), longestMs));
     // In browsers and similar runtimes the timer is a number: there is no process to keep alive.
@@ -50,13 +53,26 @@ export function clockOf(given: GivenClock): Clock {
  * A clock whose time of day goes on steadily from its present value, whatever the other clock is set to. The difference
  * of two of its times is a duration.
  */
-export function steadyClock(clock: Clock): Clock {
-  const startMs = clock.now() - clock.monotonic();
-  return {
-    now: () => startMs + clock.monotonic(),
-    monotonic: () => clock.monotonic(),
-    after: (...more) => clock.after(...more),
-  };
+export class SteadyClock implements Clock {
+  readonly #clock: Clock;
+  readonly #startMs: number;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#startMs = clock.now() - clock.monotonic();
+  }
+
+  now(): number {
+    return this.#startMs + this.#clock.monotonic();
+  }
+
+  monotonic(): number {
+    return this.#clock.monotonic();
+  }
+
+  after(...more: Parameters<Clock['after']>): () => void {
+    return this.#clock.after(...more);
+  }
 }
 
 /** Writes a time as ISO 8601, UTC. */

@@ -150,24 +150,8 @@ export function createCatalog(sources: CatalogSources): Catalog {
   }
 
   /** Tells whether an unknown price might be in the price list, which has not been read yet. */
-  function wantsPrices(slugs: readonly string[]): boolean {
-    if (prices.isRead) return false;
-    const view = viewAt(clock.now());
-    const isUnpriced = (model: Model | null): boolean =>
-      model !== null &&
-      (model.endpoints.some(mayBePriced) ||
-        model.fallbacks?.some((one) => view.model(withoutSuffixes(one))?.endpoints.some(mayBePriced)) === true);
-    /** The models that a name stands for, itself or without its suffix. */
-    const namedBy = (name: string): (Model | null)[] => {
-      const base = withoutSuffixes(name);
-      return base === name ? [view.model(name)] : [view.model(name), view.model(base)];
-    };
-    return slugs.some((slug) => {
-      const meant = view.aliasOf(slug) ?? view.aliasOf(withoutSuffixes(slug));
-      const models = namedBy(meant ?? slug);
-      // A slug that is no model may be a router, which chooses among all models.
-      return models.every((model) => model === null) ? view.models.some(isUnpriced) : models.some(isUnpriced);
-    });
+  function wantsPrices(slugs: readonly string[], view: View): boolean {
+    return !prices.isRead && slugs.some((slug) => mayWantPrices(slug, view));
   }
 
   /** The load of what the models of these slugs are made with; null: it is there. */
@@ -194,7 +178,7 @@ export function createCatalog(sources: CatalogSources): Catalog {
     await Promise.all([builtIn.read(), ...begun]);
     if (document?.models() === null && !slugs.every(isOwn)) throw document.unavailable();
     await awaitModels(slugs);
-    if (wantsPrices(slugs)) await prices.read();
+    if (wantsPrices(slugs, viewAt(clock.now()))) await prices.read();
     return viewAt(clock.now());
   }
 
@@ -205,8 +189,9 @@ export function createCatalog(sources: CatalogSources): Catalog {
       const reading = awaitDocument(slugs);
       if (reading !== null || !builtIn.isRead) return prepare(slugs, [reading]);
       const loading = awaitModels(slugs);
-      if (loading !== null || wantsPrices(slugs)) return prepare(slugs, [loading]);
-      return viewAt(nowMs);
+      if (loading !== null) return prepare(slugs, [loading]);
+      const view = viewAt(nowMs);
+      return wantsPrices(slugs, view) ? prepare(slugs, []) : view;
     },
     async refresh() {
       await document?.refresh();
@@ -225,6 +210,23 @@ interface View extends CatalogView {
   prices: ListPrices | null;
   /** Tells whether the prices of the view are still valid. */
   holdsAt(nowMs: number): boolean;
+}
+
+/** Tells whether a model that a slug stands for, itself or without its suffix, has an endpoint without a price. */
+function mayWantPrices(slug: string, view: View): boolean {
+  const base = withoutSuffixes(slug);
+  const meant = view.aliasOf(slug) ?? view.aliasOf(base) ?? slug;
+  const meantBase = meant === slug ? base : withoutSuffixes(meant);
+  const named = view.model(meant);
+  const ofBase = meantBase === meant ? null : view.model(meantBase);
+  // A slug that is no model may be a router, which chooses among all models.
+  if (named === null && ofBase === null) return view.models.some((model) => isUnpriced(model, view));
+  return (named !== null && isUnpriced(named, view)) || (ofBase !== null && isUnpriced(ofBase, view));
+}
+
+function isUnpriced({ endpoints, fallbacks }: Model, view: View): boolean {
+  if (endpoints.some(mayBePriced)) return true;
+  return fallbacks?.some((one) => view.model(withoutSuffixes(one))?.endpoints.some(mayBePriced)) === true;
 }
 
 function createView(
@@ -285,10 +287,9 @@ function createView(
 
 /** Tells whether a list price may apply: list prices are those of the default service tier. */
 function mayBePriced(endpoint: Endpoint): boolean {
+  if (endpoint.pricing !== null || endpoint.serviceTier !== undefined) return false;
   const { providerSlug, upstreamModel } = listedAs(endpoint);
-  return (
-    endpoint.pricing === null && endpoint.serviceTier === undefined && mayHaveListPrice(providerSlug, upstreamModel)
-  );
+  return mayHaveListPrice(providerSlug, upstreamModel);
 }
 
 /** Finds a built-in endpoint, or its model, by the name under which lists know it. */

@@ -3,7 +3,7 @@ import { InFlight } from '../base/async/in-flight.ts';
 import { nextTurn } from '../base/async/next-turn.ts';
 import { type Pending, pendingOf } from '../base/async/pending.ts';
 import { tell } from '../base/async/tell.ts';
-import { type Clock, steadyClock } from '../base/clock.ts';
+import { type Clock, SteadyClock } from '../base/clock.ts';
 import { causeOf, GatewayError, isGatewayError } from '../base/errors.ts';
 import { idHeader } from '../base/ids.ts';
 import { refusal } from '../base/refusal.ts';
@@ -12,7 +12,7 @@ import { abortError, CallAborted } from '../call/abort.ts';
 import type { Caller } from '../call/call.ts';
 import type { WireFormat } from '../call/native.ts';
 import type { OperationReply } from '../call/reply.ts';
-import { type ListedOperation, type Operation, type OperationInput, wholeOf } from '../operations/operation.ts';
+import { type ListedOperation, type Operation, wholeOf } from '../operations/operation.ts';
 import type { OverloadSettings } from '../schema/settings/settings.ts';
 import type { Logger, OperationRecord, OperationRecorder } from '../telemetry/record.ts';
 import type { Inflater } from '../transport/inflate.ts';
@@ -147,7 +147,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     let found: Matched | null = null;
     let place: Place = nowhere;
     let isRunning = false;
-    const time = steadyClock(clock);
+    const time = new SteadyClock(clock);
     const receivedAtMs = time.now();
     const wire = (): WireFormat => {
       const declared = found === null ? 'asked' : (found.operation.wire ?? 'chat');
@@ -186,18 +186,8 @@ export function createEdge(deps: EdgeDeps): Edge {
         const whole = wholeOf(listed);
         const operation = whole instanceof Promise ? await watch.unlessStopped(pendingOf(whole), itself) : whole;
         const query = operation.query ? checkQuery(request.url, operation.query()) : null;
-        let body: unknown = null;
-        let isLong = false;
-        if (operation.body !== null) {
-          const given = await bodyOf(request, operation, context, watch);
-          const parsed = isForm(request, operation)
-            ? await parseForm(given, request.headers, operation.form ?? {}, deps.limits)
-            : parseBody(orEmpty(operation, given), deps.limits, operation.keepDigits);
-          isLong = parsed.length > longBody;
-          if (isLong) await nextTurn();
-          body = checkBody(parsed.value, operation, request.headers);
-          if (isLong) await nextTurn();
-        }
+        const { body, isLong } =
+          operation.body === null ? noBody : await checkedBody(request, operation, context, watch);
         const input = {
           body,
           isLong,
@@ -213,9 +203,10 @@ export function createEdge(deps: EdgeDeps): Edge {
           receivedAtMs,
           authenticatedAtMs,
         };
-        const reply = await runWatched(operation, input, watch, () => {
-          isRunning = true;
-        });
+        const prepared = operation.prepare === undefined ? input : await operation.prepare(input);
+        isRunning = true;
+        const reply = await operation.run(prepared);
+        endWith(reply, watch);
         if (!operation.recordsItself) note(null, reply.status, null);
         return respond(named(reply, wire(), time), isHead, ResponseOf);
       } catch (error) {
@@ -240,7 +231,7 @@ export function createEdge(deps: EdgeDeps): Edge {
 
   async function ask(listed: ListedOperation, given: unknown, caller: Caller, of: AskedWith): Promise<OperationReply> {
     const { headers, signal } = of;
-    const time = steadyClock(clock);
+    const time = new SteadyClock(clock);
     const receivedAtMs = time.now();
     let isRunning = false;
     const note = (error: GatewayError | null, status: number, id: string | null) => {
@@ -276,9 +267,10 @@ export function createEdge(deps: EdgeDeps): Edge {
           receivedAtMs,
           authenticatedAtMs: receivedAtMs,
         };
-        const reply = await runWatched(operation, input, watch, () => {
-          isRunning = true;
-        });
+        const prepared = operation.prepare === undefined ? input : await operation.prepare(input);
+        isRunning = true;
+        const reply = await operation.run(prepared);
+        endWith(reply, watch);
         if (!operation.recordsItself) note(null, reply.status, null);
         return reply;
       } catch (error) {
@@ -295,7 +287,28 @@ export function createEdge(deps: EdgeDeps): Edge {
     }
   }
 
-  /** Reads and parses the body, in step with those of other requests in flight. */
+  /**
+   * Reads, parses and checks the body. `handle` would hold what was read for as long as the operation runs: see "What a
+   * waiting request holds" in docs/performance.md.
+   */
+  async function checkedBody(
+    request: Request,
+    operation: Operation,
+    context: HandleContext,
+    watch: Watch,
+  ): Promise<{ body: unknown; isLong: boolean }> {
+    const given = await bodyOf(request, operation, context, watch);
+    const parsed = isForm(request, operation)
+      ? await parseForm(given, request.headers, operation.form ?? {}, deps.limits)
+      : parseBody(orEmpty(operation, given), deps.limits, operation.keepDigits);
+    const isLong = parsed.length > longBody;
+    if (isLong) await nextTurn();
+    const body = checkBody(parsed.value, operation, request.headers);
+    if (isLong) await nextTurn();
+    return { body, isLong };
+  }
+
+  /** Reads the body, in step with those of other requests in flight. */
   function bodyOf(request: Request, operation: Operation, context: HandleContext, watch: Watch): Promise<unknown> {
     const { body, bodyFailure } = context;
     if (bodyFailure !== undefined) throw bodyFailed(bodyFailure);
@@ -366,21 +379,13 @@ export function createEdge(deps: EdgeDeps): Edge {
   };
 }
 
-/** Prepares and runs an operation, and ends the watch with the reply. @param begins  called before the operation runs */
-async function runWatched(
-  operation: Operation,
-  input: OperationInput,
-  watch: Watch,
-  begins: () => void,
-): Promise<OperationReply> {
-  const prepared = operation.prepare === undefined ? input : await operation.prepare(input);
-  begins();
-  const reply = await operation.run(prepared);
-  // A stream tells itself when it has ended.
+/** Ends the watch with the reply. A stream tells itself when it has ended. */
+function endWith(reply: OperationReply, watch: Watch): void {
   if (reply.kind === 'stream') reply.body.onEnd((end) => (end === 'cancelled' ? watch.left() : watch.ended()));
   else watch.ended();
-  return reply;
 }
+
+const noBody = { body: null, isLong: false } as const;
 
 /** The body that was read; `{}` where it is empty and may be. */
 function orEmpty({ isBodyOptional }: Operation, body: unknown): unknown {

@@ -50,7 +50,7 @@ export async function generate(run: CallRun, ask: Ask): Promise<Generation> {
     generation.held(plan, share);
     if (call.held !== undefined) await call.held();
     if (call.isLong) await nextTurn();
-    const executed = await execute(deps, {
+    const walk = await execute(deps, {
       ask,
       asked: call.ask.request,
       time: call.time,
@@ -65,7 +65,7 @@ export async function generate(run: CallRun, ask: Ask): Promise<Generation> {
         if (request.debug?.echo_upstream_body === true && request.stream === true) run.journal.noteSentBody(payload);
       },
     });
-    return opened(run, generation, executed);
+    return opened(run, generation, walk.executed());
   } catch (error) {
     const excluded = ((isGatewayError(error) && error.metadata?.excluded) || []) as Plan['excluded'];
     generation.plan ??= unplanned(deps, request, defaultModel, excluded);

@@ -37,19 +37,15 @@ export function imposing(budgets: BudgetsOf, limits: ImposedLimits): Imposing {
   const compiled = new LRUCache<WorkspaceId, Compiled>({ max: maxCompiled });
   const joined = new WeakMap<Imposed, { limits: readonly BudgetLimit[]; all: readonly BudgetLimit[] }>();
 
-  function guardrailsOf(workspaceId: WorkspaceId, text: string): Compiled['of'] {
+  /** @param text  the record of the workspace's guardrails */
+  function imposedBy(text: string | null, { workspaceId, apiKeyHash }: Caller): Imposed {
+    if (text === null) return nothingImposed;
     let made = compiled.get(workspaceId);
     if (made?.text !== text) {
       made = { text, of: compile(text, limits) };
       compiled.set(workspaceId, made);
     }
-    return made.of;
-  }
-
-  function imposed({ workspaceId, apiKeyHash }: Caller): Imposed | Promise<Imposed> {
-    return andThen(budgets(workspaceId).guardrailsText(), (text) =>
-      text === null ? nothingImposed : guardrailsOf(workspaceId, text)(apiKeyHash),
-    );
+    return made.of(apiKeyHash);
   }
 
   /**
@@ -65,9 +61,12 @@ export function imposing(budgets: BudgetsOf, limits: ImposedLimits): Imposing {
   }
 
   return {
-    imposedOn: imposed,
+    imposedOn: (caller) =>
+      andThen(budgets(caller.workspaceId).rules(), ({ guardrails }) => imposedBy(guardrails, caller)),
     budgetsOf: (caller) =>
-      andThen(budgets(caller.workspaceId).limits(), (limits) => andThen(imposed(caller), (one) => join(limits, one))),
+      andThen(budgets(caller.workspaceId).rules(), ({ limits: own, guardrails }) =>
+        join(own, imposedBy(guardrails, caller)),
+      ),
   };
 }
 

@@ -42,13 +42,17 @@ export interface Budgets {
    * @throws GatewayError not_found (404): the workspace was deleted, or is being deleted. Always by rejecting
    */
   limits(): readonly BudgetLimit[] | Promise<readonly BudgetLimit[]>;
-  /**
-   * The record of the workspace's guardrails, which is read together with the limits. Caches and throws like `limits`.
-   * @returns null: there are no guardrails
-   */
-  guardrailsText(): string | null | Promise<string | null>;
+  /** The limits and the guardrails, which are read together. Caches and throws like `limits`. */
+  rules(): WorkspaceRules | Promise<WorkspaceRules>;
   /** Drops the cached limits. */
   forget(): void;
+}
+
+/** The limits on the requests of a workspace, by money and by guardrails. */
+export interface WorkspaceRules {
+  limits: readonly BudgetLimit[];
+  /** The record of its guardrails; null: there are none. */
+  guardrails: string | null;
 }
 
 /** Every access to a budget names its workspace. */
@@ -69,7 +73,7 @@ const kind = 'budgets';
 export function createBudgets({ storage, clock, ids, cacheMs }: BudgetsDeps): BudgetsOf {
   const records = perWorkspace<StoredBudgets>({ storage, kind, schema: storedBudgetsSchema });
   const list = async (workspaceId: WorkspaceId) => (await records(workspaceId).get(id))?.budgets ?? [];
-  const limits = createCache<{ limits: readonly BudgetLimit[]; guardrails: string | null }>({
+  const limits = createCache<WorkspaceRules>({
     clock,
     ttlMs: cacheMs,
     load: async (key) => {
@@ -141,7 +145,7 @@ export function createBudgets({ storage, clock, ids, cacheMs }: BudgetsDeps): Bu
         }
       },
       limits: () => andThen(limits.get(workspaceId), (known) => known.limits),
-      guardrailsText: () => andThen(limits.get(workspaceId), (known) => known.guardrails),
+      rules: () => limits.get(workspaceId),
       forget: () => limits.forget(workspaceId),
     };
   };

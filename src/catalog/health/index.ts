@@ -1,4 +1,4 @@
-import { type Clock, steadyClock } from '../../base/clock.ts';
+import { type Clock, SteadyClock } from '../../base/clock.ts';
 import { createFairCache, type FairCache } from '../../base/fair-cache.ts';
 import type { HealthView, Percentiles } from '../../call/facts.ts';
 import type { WorkspaceId } from '../../call/workspace.ts';
@@ -147,7 +147,7 @@ export function createHealth({
   sharing = null,
 }: HealthDeps): Health {
   // A steady clock: a cooldown must not last longer when the time of day is set back.
-  const clock = steadyClock(timeOfDay);
+  const clock = new SteadyClock(timeOfDay);
   const shiftMs = () => clock.now() - timeOfDay.now();
   const entries = createFairCache<string, Entry>({ clock, max: maxEndpoints, idleMs });
   let shared: Sharing | null = null;

@@ -1,4 +1,4 @@
-import { type Clock, steadyClock } from '../../base/clock.ts';
+import { type Clock, SteadyClock } from '../../base/clock.ts';
 import { GatewayError } from '../../base/errors.ts';
 import { generationId, type Ids } from '../../base/ids.ts';
 import type { Loose } from '../../base/values.ts';
@@ -58,7 +58,7 @@ export interface Sockets {
 /** Opens the connections of clients that speak Responses over a WebSocket. */
 export function createSockets(deps: SocketsDeps): Sockets {
   const { settings, limits, ids } = deps;
-  const clock = steadyClock(deps.clock);
+  const clock = new SteadyClock(deps.clock);
   const openMemory = createResponseMemory(settings.memoryBytes, clock);
   const sessions = new Map<number, ResponsesSession>();
   const byWorkspace = new Map<string, number>();

@@ -15,12 +15,11 @@ export interface Executed extends Prepared {
 }
 
 /**
- * Calls the targets of a plan until one succeeds.
+ * Calls the targets of a plan until one succeeds, and returns the walk, which tells what was executed.
  * @throws GatewayError when no target is left; the reason of the signal after an abort
  */
-export async function execute(deps: ExecuteDeps, execution: Execution): Promise<Executed> {
-  const walk = await walkAlong<Attempted, ChatWalk>(deps, execution, (first) => new ChatWalk(deps, execution, first));
-  return walk.executed(walk.made);
+export function execute(deps: ExecuteDeps, execution: Execution): Promise<{ executed(): Executed }> {
+  return walkAlong<Attempted, ChatWalk>(deps, execution, (first) => new ChatWalk(deps, execution, first));
 }
 
 /** The walk of a chat request. */
@@ -34,16 +33,25 @@ class ChatWalk extends Walk<Attempted> implements AttemptWatcher {
     this.#execution = execution;
   }
 
-  executed(attempted: Attempted): Executed {
+  /** The result, once an attempt has succeeded. */
+  executed(): Executed {
+    const attempted = this.made as Attempted;
     if (this.#prepared !== null) return { attempted, ...this.#prepared };
     return { attempted, ...this.#asIs(this.target) };
   }
 
-  protected async call(target: Target): Promise<Attempted> {
-    const { ask, asked, time, signal, attempts, follower, connection } = this.#execution;
+  protected call(target: Target): Promise<Attempted> {
+    const { ask, prepare } = this.#execution;
     if (this.deps.hedging !== null && ask.request.stream === true) return this.#hedged();
-    if (this.#execution.prepare !== null) this.#prepared = await this.prepared(target);
-    const made = this.#prepared ?? this.#asIs(target);
+    if (prepare === null) return this.#traced(this.#asIs(target));
+    return this.prepared(target).then((prepared) => {
+      this.#prepared = prepared;
+      return this.#traced(prepared);
+    });
+  }
+
+  #traced(made: Prepared): Promise<Attempted> {
+    const { asked, time, signal, attempts, follower, connection } = this.#execution;
     const input = { ask: made.ask, asked, time, signal, follower, connection };
     return traced(this.deps, input, made.target, attempts, this);
   }

@@ -31,11 +31,11 @@ export function traced(
   watcher: AttemptWatcher,
 ): Promise<Attempted> {
   const observer = new Observer(deps, input, target, log, watcher);
-  const again = (given = input) => {
-    observeStart(deps, target);
-    return attempt(deps, given, target, new Observer(deps, given, target, log, watcher));
-  };
   return attempt(deps, input, target, observer).catch((error: unknown) => {
+    const again = (given = input) => {
+      observeStart(deps, target);
+      return attempt(deps, given, target, new Observer(deps, given, target, log, watcher));
+    };
     if (observer.isRenewed) return again({ ...input, isRenewed: true });
     if (error instanceof UpstreamError && hasLearnt(deps, input, target, error)) return again();
     if (!(error instanceof UpstreamError && error.isThoughtMismatch) || observer.thoughts === undefined) throw error;

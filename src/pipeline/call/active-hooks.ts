@@ -52,7 +52,9 @@ export function activeHooks(
   }
   for (const hooks of imposed) active.push(ofGuardrail(hooks));
   const chosenBy = (plugin: Plugin, acts: boolean) => (acts ? (plugin.strategy ?? null) : null);
-  const actsOn = (plugin: Plugin) => actsByRequest(plugin, request, { caller, brand });
+  const context = { caller, brand };
+  const actsOn = (plugin: Plugin) => plugin.actsOn !== undefined && actsByRequest(plugin, request, context);
+  const mayNameVariants = mayHaveVariant(request, '');
   for (const options of requested ?? []) {
     const plugin = plugins.find(({ id }) => id === options.id);
     if (plugin === undefined || options.enabled === false) continue;
@@ -60,10 +62,11 @@ export function activeHooks(
   }
   for (const plugin of plugins) {
     if (namesPlugin(request, plugin.id)) continue;
-    const { id } = plugin;
-    const variant = plugin.variant !== undefined && pluginVariants.get(plugin.variant) === id ? plugin.variant : null;
     const byRequest = actsOn(plugin);
     const isByVariant = !byRequest && plugin.isDefault !== true;
+    if (isByVariant && !mayNameVariants) continue;
+    const { id } = plugin;
+    const variant = plugin.variant !== undefined && pluginVariants.get(plugin.variant) === id ? plugin.variant : null;
     if (isByVariant && (variant === null || !mayHaveVariant(request, variant))) continue;
     active.push({ ...ofPlugin(plugin, {}), variant, isByVariant, strategy: chosenBy(plugin, byRequest) });
   }
@@ -82,7 +85,7 @@ export function namesPlugin({ plugins }: ChatRequest, plugin: string): boolean {
   return plugins?.some(({ id }) => id === plugin) === true;
 }
 
-/** true: a slug of a request contains the letters of a suffix, anywhere in its name. */
+/** true: a slug of a request contains the letters of a suffix, anywhere in its name; `''`: of any suffix. */
 export function mayHaveVariant({ model, models }: ChatRequest, variant: string): boolean {
   const suffix = `:${variant}`;
   return model?.includes(suffix) === true || models?.some((slug) => slug.includes(suffix)) === true;
@@ -112,7 +115,6 @@ function appliesTo(guardrail: Guardrail, caller: Caller): boolean {
 }
 
 function actsByRequest(plugin: Plugin, ...asked: Parameters<NonNullable<Plugin['actsOn']>>): boolean {
-  if (plugin.actsOn === undefined) return false;
   return Boolean(answerOf({ id: plugin.id, isGuardrail: false }, 'actsOn', () => plugin.actsOn?.(...asked)));
 }
 

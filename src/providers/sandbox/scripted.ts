@@ -1,4 +1,4 @@
-import { type Clock, steadyClock } from '../../base/clock.ts';
+import { type Clock, SteadyClock } from '../../base/clock.ts';
 import { issueText } from '../../base/refusal.ts';
 import { validationIssues } from '../../schema/chat/validate.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../transport/transport.ts';
@@ -40,7 +40,7 @@ async function respond(
   { clock: timeOfDay, script, provider, speaks }: ScriptedUpstream,
 ): Promise<TransportResponse> {
   const { signal } = request;
-  const clock = steadyClock(timeOfDay);
+  const clock = new SteadyClock(timeOfDay);
   const startMs = clock.now();
   if (!speaks)
     throw new Refusal(

@@ -1,4 +1,4 @@
-import { type Clock, steadyClock, wait } from '../../base/clock.ts';
+import { type Clock, SteadyClock, wait } from '../../base/clock.ts';
 import type { Transport, TransportRequest, TransportResponse } from '../../transport/transport.ts';
 import { failure, midStreamFailure, refusalOutcome } from './failure.ts';
 import { checkProbabilities } from './logprobs.ts';
@@ -29,7 +29,7 @@ export function createSandboxTransport({ clock }: { clock: Clock }): Transport {
       request.signal.throwIfAborted();
       requests += 1;
       // A steady clock: a response must not take longer when the time of day is set.
-      const time = steadyClock(clock);
+      const time = new SteadyClock(clock);
       try {
         return await respond(request, turnOf(requests), time.now(), time);
       } catch (error) {

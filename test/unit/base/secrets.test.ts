@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { constantTimeEqual, maskSecret, redact, sha256Hex } from '../../../src/base/secrets.ts';
 
@@ -65,6 +66,24 @@ describe('redact', () => {
 
   it('survives half a surrogate pair', () => {
     expect(redact('x', ['abcdefgh\ud800'])).toBe('x');
+  });
+});
+
+describe('a search for parts of secrets first', () => {
+  const alphabets = ['ab', 'etaoin-_.', 'ZQ0kz+/=', 'é字aZ', '0123456789abcdef'];
+
+  it.each(alphabets)('finds any secret of %j wherever it stands, and changes no other text', (alphabet) => {
+    const signs = Array.from(alphabet);
+    const word = fc.array(fc.constantFrom(...signs), { minLength: 8, maxLength: 40 }).map((all) => all.join(''));
+    const around = fc.array(fc.constantFrom(...signs, ' ', '"'), { maxLength: 60 }).map((all) => all.join(''));
+    fc.assert(
+      fc.property(word, around, around, (secret, before, behind) => {
+        expect(redact(`${before}${secret}${behind}`, [secret])).toContain('[redacted]');
+        // None of the spellings has a sign that is in no alphabet.
+        const others = `${before}§${behind}`.split('').join('§');
+        expect(redact(others, [secret])).toBe(others);
+      }),
+    );
   });
 });
 
