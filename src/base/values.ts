@@ -26,7 +26,7 @@ const ordinary = { configurable: true, enumerable: true, writable: true };
  * A copy without some fields, which are rarely present: docs/performance.md, "Spread instead of a rest pattern".
  */
 export function without(names: readonly string[], value: Loose): Loose {
-  if (!names.some((name) => name in value)) return { ...value };
+  if (!holdsAny(names, value)) return { ...value };
   const others: Loose = {};
   for (const name in value) {
     if (names.includes(name)) continue;
@@ -35,4 +35,9 @@ export function without(names: readonly string[], value: Loose): Loose {
     else others[name] = value[name];
   }
   return others;
+}
+
+function holdsAny(names: readonly string[], value: Loose): boolean {
+  for (const name in value) if (names.includes(name)) return true;
+  return false;
 }

@@ -49,6 +49,8 @@ export function readText(
   let body: Buffer | null = null;
   let further: Buffer[] | null = null;
   let size = 0;
+  // The request keeps its listeners for as long as its response is open. They keep neither the bytes nor who waits for them.
+  let waiting: { done: typeof done; failed: typeof failed } | null = { done, failed };
   const join = () =>
     body === null || further === null ? (body ?? Buffer.alloc(0)) : Buffer.concat([body, ...further]);
   req.on('data', (buffer: Buffer) => {
@@ -61,16 +63,16 @@ export function readText(
     if (size <= limitBytes) return;
     const bytes = join();
     body = further = null;
-    done(bytes);
+    waiting?.done(bytes);
   });
-  req.on('error', failed);
+  req.on('error', (error) => waiting?.failed(error));
   req.on('end', () => {
     if (exchange.isAnswered || size > limitBytes) return;
-    if (body === null) return done('');
     const bytes = join();
-    // The request keeps its listeners for as long as its response is open. They do not keep the bytes.
-    body = further = null;
-    done(isUtf8(bytes) ? bytes.toString() : bytes);
+    const text = isUtf8(bytes) ? bytes.toString() : bytes;
+    const given = waiting;
+    body = further = waiting = null;
+    given?.done(text);
   });
 }
 
