@@ -12,7 +12,7 @@ import { abortError, CallAborted } from '../call/abort.ts';
 import type { Caller } from '../call/call.ts';
 import type { WireFormat } from '../call/native.ts';
 import type { OperationReply } from '../call/reply.ts';
-import { type ListedOperation, type Operation, wholeOf } from '../operations/operation.ts';
+import { type ListedOperation, type Operation, type OperationInput, wholeOf } from '../operations/operation.ts';
 import type { OverloadSettings } from '../schema/settings/settings.ts';
 import type { Logger, OperationRecord, OperationRecorder } from '../telemetry/record.ts';
 import type { Inflater } from '../transport/inflate.ts';
@@ -203,10 +203,9 @@ export function createEdge(deps: EdgeDeps): Edge {
           receivedAtMs,
           authenticatedAtMs,
         };
-        const prepared = operation.prepare === undefined ? input : await operation.prepare(input);
-        isRunning = true;
-        const reply = await operation.run(prepared);
-        endWith(reply, watch);
+        const reply = await runWatched(operation, input, watch, () => {
+          isRunning = true;
+        });
         if (!operation.recordsItself) note(null, reply.status, null);
         return respond(named(reply, wire(), time), isHead, ResponseOf);
       } catch (error) {
@@ -267,10 +266,9 @@ export function createEdge(deps: EdgeDeps): Edge {
           receivedAtMs,
           authenticatedAtMs: receivedAtMs,
         };
-        const prepared = operation.prepare === undefined ? input : await operation.prepare(input);
-        isRunning = true;
-        const reply = await operation.run(prepared);
-        endWith(reply, watch);
+        const reply = await runWatched(operation, input, watch, () => {
+          isRunning = true;
+        });
         if (!operation.recordsItself) note(null, reply.status, null);
         return reply;
       } catch (error) {
@@ -379,10 +377,20 @@ export function createEdge(deps: EdgeDeps): Edge {
   };
 }
 
-/** Ends the watch with the reply. A stream tells itself when it has ended. */
-function endWith(reply: OperationReply, watch: Watch): void {
+/** Prepares and runs an operation, and ends the watch with the reply. @param begins  called before the operation runs */
+async function runWatched(
+  operation: Operation,
+  input: OperationInput,
+  watch: Watch,
+  begins: () => void,
+): Promise<OperationReply> {
+  const prepared = operation.prepare === undefined ? input : await operation.prepare(input);
+  begins();
+  const reply = await operation.run(prepared);
+  // A stream tells itself when it has ended.
   if (reply.kind === 'stream') reply.body.onEnd((end) => (end === 'cancelled' ? watch.left() : watch.ended()));
   else watch.ended();
+  return reply;
 }
 
 const noBody = { body: null, isLong: false } as const;

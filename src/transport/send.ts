@@ -30,67 +30,35 @@ export function send(
   maxBodyBytes: number,
   open: OpenExchanges = openExchanges(),
 ): Promise<TransportResponse> {
-  if (request.signal.aborted) return Promise.reject(request.signal.reason);
+  const { signal } = request;
+  if (signal.aborted) return Promise.reject(signal.reason);
+  const failureOf = failuresUnder(signal);
   return new Promise((resolve, reject) => {
+    const failed = (error: unknown) => reject(failureOf(error));
+    const started = ({ status, headers, body }: TransportResponse) => {
+      if (signal.aborted) {
+        body.cancel();
+        throw signal.reason;
+      }
+      resolve({ status, headers, body: new Counted(body, maxBodyBytes, failureOf) });
+    };
     open.count++;
-    const opening = new Opening(request.signal, maxBodyBytes, open, resolve, reject);
     sentBy(transport, request).then(
-      (response) => opening.arrived(response),
-      (error: unknown) => opening.failed(error),
+      (response) => {
+        open.count--;
+        open.inStep(() => started(response), failed, open.count === 0);
+      },
+      (error: unknown) => {
+        open.count--;
+        failed(error);
+      },
     );
   });
 }
 
-/** An exchange whose response has not begun. A class: docs/performance.md, "Classes instead of closures". */
-class Opening {
-  /** Not the request: the body of an open stream would keep it. */
-  readonly #signal: AbortSignal;
-  readonly #maxBodyBytes: number;
-  readonly #open: OpenExchanges;
-  readonly #resolve: (response: TransportResponse) => void;
-  readonly #reject: (error: unknown) => void;
-
-  constructor(
-    signal: AbortSignal,
-    maxBodyBytes: number,
-    open: OpenExchanges,
-    resolve: (response: TransportResponse) => void,
-    reject: (error: unknown) => void,
-  ) {
-    this.#signal = signal;
-    this.#maxBodyBytes = maxBodyBytes;
-    this.#open = open;
-    this.#resolve = resolve;
-    this.#reject = reject;
-  }
-
-  arrived(response: TransportResponse): void {
-    const open = this.#open;
-    open.count--;
-    open.inStep(
-      () => this.#started(response),
-      (error) => this.#reject(failureUnder(this.#signal, error)),
-      open.count === 0,
-    );
-  }
-
-  failed(error: unknown): void {
-    this.#open.count--;
-    this.#reject(failureUnder(this.#signal, error));
-  }
-
-  #started({ status, headers, body }: TransportResponse): void {
-    const signal = this.#signal;
-    if (signal.aborted) {
-      body.cancel();
-      throw signal.reason;
-    }
-    this.#resolve({ status, headers, body: new Counted(body, this.#maxBodyBytes, signal) });
-  }
-}
-
-function failureUnder(signal: AbortSignal, error: unknown): unknown {
-  return signal.aborted ? signal.reason : toUpstreamError(error);
+/** Made here, where the request is not at hand: the body of an open stream would keep it. */
+function failuresUnder(signal: AbortSignal): (error: unknown) => unknown {
+  return (error) => (signal.aborted ? signal.reason : toUpstreamError(error));
 }
 
 function sentBy(transport: Transport, request: TransportRequest): Promise<TransportResponse> {
@@ -106,17 +74,17 @@ function sentBy(transport: Transport, request: TransportRequest): Promise<Transp
 class Counted implements ByteSource {
   readonly #source: ByteSource;
   readonly #limitBytes: number;
-  readonly #signal: AbortSignal;
+  readonly #failureOf: (error: unknown) => unknown;
   readonly #onBuffer = (buffer: Uint8Array | null) => this.#count(buffer);
   readonly #fail = (error: unknown): never => {
-    throw failureUnder(this.#signal, error);
+    throw this.#failureOf(error);
   };
   #bytes = 0;
 
-  constructor(source: ByteSource, limitBytes: number, signal: AbortSignal) {
+  constructor(source: ByteSource, limitBytes: number, failureOf: (error: unknown) => unknown) {
     this.#source = source;
     this.#limitBytes = limitBytes;
-    this.#signal = signal;
+    this.#failureOf = failureOf;
   }
 
   get isOver(): boolean {

@@ -29,17 +29,19 @@ function decodeCompletion(body: Loose, quirks: ChatQuirks): ChatResult {
   const choices = body.choices;
   if (!Array.isArray(choices) || choices.length === 0) throw badResponse('The provider responded without choices.');
   const ids = idsOf(choices);
-  // A copy, whose fields are written over: the gateway writes its own usage, id and model.
-  const result = without(ours, body);
-  result.usage = undefined;
-  result.id = '';
-  result.object = 'chat.completion';
-  result.created = Number.isSafeInteger(body.created) ? body.created : 0;
-  result.model = '';
-  result.choices = choices.map((choice, position) => decodeChoice(choice, position, ids, quirks));
-  result.system_fingerprint = typeof body.system_fingerprint === 'string' ? body.system_fingerprint : null;
+  const result: ChatResult = {
+    ...without(ours, body),
+    // The gateway writes its own.
+    usage: undefined,
+    id: '',
+    object: 'chat.completion',
+    created: Number.isSafeInteger(body.created) ? (body.created as number) : 0,
+    model: '',
+    choices: choices.map((choice, position) => decodeChoice(choice, position, ids, quirks)),
+    system_fingerprint: typeof body.system_fingerprint === 'string' ? body.system_fingerprint : null,
+  };
   if ('service_tier' in body && typeof body.service_tier !== 'string') result.service_tier = undefined;
-  return result as unknown as ChatResult;
+  return result;
 }
 
 function choicesIn({ choices }: Loose): readonly unknown[] {
@@ -74,13 +76,14 @@ function decodeChoice(raw: unknown, position: number, ids: ToolCallIds, quirks: 
   const calledTools = decoded.tool_calls !== undefined || isObject(decoded.function_call);
   const finishReason = finishReasonOf(native ?? 'stop', calledTools);
   if (finishReason === 'error') throw brokenOff(native);
-  const choice = without(notOfChoices, raw);
-  choice.index = isIndex(raw.index) ? raw.index : position;
-  choice.message = decoded;
-  choice.finish_reason = finishReason;
-  choice.native_finish_reason = native;
-  choice.logprobs = decodeLogprobs(raw.logprobs);
-  return choice as unknown as ChatChoice;
+  return {
+    ...without(notOfChoices, raw),
+    index: isIndex(raw.index) ? raw.index : position,
+    message: decoded,
+    finish_reason: finishReason,
+    native_finish_reason: native,
+    logprobs: decodeLogprobs(raw.logprobs),
+  } as ChatChoice;
 }
 
 function noMessage(): UpstreamError {
