@@ -118,7 +118,7 @@ class UndiciExchange implements Dispatcher.DispatchHandler, Sender {
   ): void {
     if (status < 200) return;
     this.#request = null;
-    // They are parts of the packet that they came in, which an open stream would keep: 3 KB.
+    // Raw headers are parts of the packet that they came in: an open stream would keep it, 3 KB.
     if (Object.hasOwn(controller, 'rawHeaders')) controller.rawHeaders = null;
     if (status === 407 && this.#target.proxyHeaders !== undefined) {
       this.#refusedByProxy();

@@ -49,10 +49,14 @@ export function readText(
   let body: Buffer | null = null;
   let further: Buffer[] | null = null;
   let size = 0;
-  // The request keeps its listeners for as long as its response is open. They keep neither the bytes nor who waits for them.
   let waiting: { done: typeof done; failed: typeof failed } | null = { done, failed };
-  const join = () =>
-    body === null || further === null ? (body ?? Buffer.alloc(0)) : Buffer.concat([body, ...further]);
+  /** The request keeps its listeners for as long as its response is open. They let go of the bytes, and of who waits for them. */
+  const settle = (mayBeText: boolean) => {
+    const bytes = body === null || further === null ? (body ?? Buffer.alloc(0)) : Buffer.concat([body, ...further]);
+    const given = waiting;
+    body = further = waiting = null;
+    given?.done(mayBeText && isUtf8(bytes) ? bytes.toString() : bytes);
+  };
   req.on('data', (buffer: Buffer) => {
     // A request that has its response, such as a 408, needs no body.
     if (exchange.isAnswered || size > limitBytes) return;
@@ -60,19 +64,11 @@ export function readText(
     if (body === null) body = buffer;
     else if (further === null) further = [buffer];
     else further.push(buffer);
-    if (size <= limitBytes) return;
-    const bytes = join();
-    body = further = null;
-    waiting?.done(bytes);
+    if (size > limitBytes) settle(false);
   });
   req.on('error', (error) => waiting?.failed(error));
   req.on('end', () => {
-    if (exchange.isAnswered || size > limitBytes) return;
-    const bytes = join();
-    const text = isUtf8(bytes) ? bytes.toString() : bytes;
-    const given = waiting;
-    body = further = waiting = null;
-    given?.done(text);
+    if (!exchange.isAnswered && size <= limitBytes) settle(true);
   });
 }
 
