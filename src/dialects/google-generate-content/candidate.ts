@@ -42,14 +42,17 @@ export function newCandidate(): CandidateState {
 /** The context in which the parts of a response are read. */
 export interface PartReading {
   ids: ToolCallIds;
-  /** The end of the ids that are made here: without it, every turn of a conversation would have the same ones. */
-  suffix: string;
+  /** Id of the response as the provider gave it, for the ids that are made here. */
+  responseId: unknown;
   /** The tool whose arguments are the content. */
   outputTool: string | undefined;
 }
 
-/** Returns a suffix of the response's id. Some servers take no id of a call with more than 40 characters. */
-export function suffixOf({ responseId: id }: Loose): string {
+/**
+ * Returns the end of the ids that are made here: without it, every turn of a conversation would have the same ones. Some
+ * servers take no id of a call with more than 40 characters.
+ */
+function suffixOf({ responseId: id }: PartReading): string {
   return typeof id === 'string' && /^[\w-]{1,28}$/.test(id) ? `_${id}` : '';
 }
 
@@ -147,7 +150,7 @@ function readCall(
       return;
     }
     const index = state.calls++;
-    const id = reading.ids.take(call.id) ?? `${reading.ids.make(index)}${reading.suffix}`;
+    const id = reading.ids.take(call.id) ?? `${reading.ids.make(index)}${suffixOf(reading)}`;
     const isWhole = willContinue !== true && partialArgs === undefined;
     const text = isWhole ? argumentsText(isObject(args) ? args : {}) : '';
     addCall({ index, id, type: 'function', function: { name, arguments: text } }, delta);

@@ -6,7 +6,7 @@ import { messageOf } from '../../schema/chat/message-of-deltas.ts';
 import type { DecodedResult, Reading } from '../dialect.ts';
 import { decodedResult, resultOf } from '../shared/response/chunks.ts';
 import { badResponse, brokenOff, toolCallIds } from '../shared/values.ts';
-import { newCandidate, type PartReading, readCandidate, suffixOf } from './candidate.ts';
+import { newCandidate, type PartReading, readCandidate } from './candidate.ts';
 import { errorIn, refusalIn } from './errors.ts';
 import { finishReasonOf, nativeReason } from './finish-reason.ts';
 import { decodeLogprobs } from './logprobs.ts';
@@ -28,7 +28,7 @@ function decodeContent(body: Loose, candidates: readonly Loose[], { outputTool, 
   const error = errorIn(body) ?? refusalIn(body, null);
   if (error) throw error;
   if (candidates.length === 0) throw badResponse('The provider responded without candidates.');
-  const parts: PartReading = { ids: toolCallIds(), suffix: suffixOf(body), outputTool };
+  const parts: PartReading = { ids: toolCallIds(), responseId: body.responseId, outputTool };
   for (const id of idsIn(candidates)) parts.ids.take(id);
   const tier = servedTier(body.usageMetadata);
   const choices = candidates.map((raw, position) => decodeCandidate(raw, position, parts));

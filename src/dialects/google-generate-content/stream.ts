@@ -6,7 +6,7 @@ import type { Reading, StreamDecoder, StreamPart } from '../dialect.ts';
 import { chunkOf } from '../shared/response/chunks.ts';
 import { eventObject } from '../shared/response/event-object.ts';
 import { brokenOff, toolCallIds } from '../shared/values.ts';
-import { type CandidateState, newCandidate, type PartReading, readCandidate, suffixOf } from './candidate.ts';
+import { type CandidateState, newCandidate, type PartReading, readCandidate } from './candidate.ts';
 import { errorIn, refusalIn } from './errors.ts';
 import { finishReasonOf, nativeReason } from './finish-reason.ts';
 import { decodeLogprobs } from './logprobs.ts';
@@ -24,7 +24,7 @@ export function streamDecoder(
   { outputTool, nativeEvents = false }: Reading = {},
 ): StreamDecoder {
   const states = new Map<number, CandidateState>();
-  const parts: PartReading = { ids: toolCallIds(), suffix: '', outputTool };
+  const parts: PartReading = { ids: toolCallIds(), responseId: undefined, outputTool };
   /** The searches so far: an event counts only its own. */
   let searches = 0;
   /** The error with which the provider has broken off a candidate. */
@@ -32,7 +32,7 @@ export function streamDecoder(
 
   function decode(data: string): StreamPart[] {
     const event = eventObject(data);
-    parts.suffix = suffixOf(event);
+    parts.responseId = event.responseId;
     const candidates = Array.isArray(event.candidates) ? event.candidates.filter(isObject) : [];
     for (const one of candidates) searches = Math.max(searches, searchesOf(one, event.modelVersion));
     const usage = readUsage(event.usageMetadata, searches);

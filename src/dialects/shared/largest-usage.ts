@@ -7,7 +7,7 @@ import type { Usage } from '../../schema/chat/chat.ts';
  * than the rest of the prompt may fall: their number comes from the last report of the longest prompt.
  */
 export function largestUsage(known: Usage | null, next: Usage): Usage {
-  if (known === null) return next;
+  if (known === null || reaches(next, known)) return next;
   const usage = largest(known, next) as Usage;
   usage.total_tokens = usage.prompt_tokens + usage.completion_tokens;
   const longest = next.prompt_tokens >= known.prompt_tokens ? next : known;
@@ -18,6 +18,28 @@ export function largestUsage(known: Usage | null, next: Usage): Usage {
       ...(cached === undefined ? {} : { cached_tokens: cached }),
     };
   return usage;
+}
+
+/**
+ * Tells whether a report has all counts of the one before, and none of them smaller: then it holds all there is to know,
+ * as most reports of a stream do.
+ */
+function reaches(next: Usage, known: Usage): boolean {
+  return next.total_tokens === next.prompt_tokens + next.completion_tokens && hasAtLeast(next, known);
+}
+
+function hasAtLeast(next: Loose, known: Loose): boolean {
+  for (const name in known) {
+    const before = known[name];
+    const value = next[name];
+    const isReached =
+      typeof before === 'number'
+        ? typeof value === 'number' && value >= before
+        : isObject(before) && isObject(value) && hasAtLeast(value, before);
+    if (!isReached) return false;
+  }
+  for (const name in next) if (next[name] === null || next[name] === undefined) return false;
+  return true;
 }
 
 /** Merges reports as a provider writes them. A list counts as it came last, unless it got shorter. */

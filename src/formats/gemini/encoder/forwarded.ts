@@ -74,27 +74,46 @@ function hasCall({ content }: Loose): boolean {
 
 /**
  * Replaces the name of the model and the id of a response, and nothing else: the bytes around them stay.
- * @returns null: one of them does not stand there exactly once
+ * @returns null: one of them does not stand there exactly once, as a text without escapes
  */
 function replaced(data: string, { id, model }: Head): string | null {
-  const withModel = replacedIn(data, 'modelVersion', model);
-  return withModel === null ? null : replacedIn(withModel, 'responseId', id);
+  const ofModel = textBehind(data, '"modelVersion"');
+  const ofId = textBehind(data, '"responseId"');
+  if (ofModel < 0 || ofId < 0) return null;
+  const [first, second] = ofModel < ofId ? [model, id] : [id, model];
+  const from = Math.min(ofModel, ofId);
+  const then = Math.max(ofModel, ofId);
+  const to = endOfText(data, from);
+  const end = endOfText(data, then);
+  if (to < 0 || end < 0) return null;
+  return data.slice(0, from) + JSON.stringify(first) + data.slice(to, then) + JSON.stringify(second) + data.slice(end);
 }
 
-/** The value behind a name, where it is a string without escapes. */
-const valueBehind = /(\s*:\s*)("[^"\\]*")?/y;
-
-/** A quote inside a text is escaped, so the quoted name never stands in one. */
-function replacedIn(data: string, field: 'modelVersion' | 'responseId', value: string): string | null {
-  const name = `"${field}"`;
-  let written: string | null = null;
+/**
+ * The place of the text behind a name; -1: the name stands there never, several times, or before another value.
+ * @param name  in quotes, which are escaped inside a text: so it never stands in one
+ */
+function textBehind(data: string, name: string): number {
+  let found = -1;
   for (let at = data.indexOf(name); at >= 0; at = data.indexOf(name, at + name.length)) {
-    valueBehind.lastIndex = at + name.length;
-    const found = valueBehind.exec(data);
+    const colon = behindBlanks(data, at + name.length);
     // A text may be the same as the name.
-    if (found === null) continue;
-    if (found[2] === undefined || written !== null) return null;
-    written = `${data.slice(0, at)}${name}${found[1]}${JSON.stringify(value)}${data.slice(valueBehind.lastIndex)}`;
+    if (data[colon] !== ':') continue;
+    const value = behindBlanks(data, colon + 1);
+    if (data[value] !== '"' || found >= 0) return -1;
+    found = value;
   }
-  return written;
+  return found;
+}
+
+function behindBlanks(data: string, from: number): number {
+  let at = from;
+  while (data[at] === ' ' || data[at] === '\t' || data[at] === '\n' || data[at] === '\r') at++;
+  return at;
+}
+
+/** The place behind the text that begins with a quote; -1: it has escapes, or no end. */
+function endOfText(data: string, quote: number): number {
+  const end = data.indexOf('"', quote + 1);
+  return end < 0 || data.slice(quote, end).includes('\\') ? -1 : end + 1;
 }

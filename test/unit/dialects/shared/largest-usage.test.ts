@@ -50,4 +50,27 @@ describe('usage of one response', () => {
     const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
     expect(largestUsage(null, usage)).toBe(usage);
   });
+  it('is the last report, as it came, where that has all of the one before and nothing less', () => {
+    const known = {
+      prompt_tokens: 4,
+      completion_tokens: 2,
+      total_tokens: 6,
+      prompt_tokens_details: { cached_tokens: 1 },
+    };
+    const next = {
+      ...known,
+      completion_tokens: 3,
+      total_tokens: 7,
+      completion_tokens_details: { reasoning_tokens: 1 },
+    };
+    expect(largestUsage(known, next)).toBe(next);
+    expect(largestUsage(known, { ...next, prompt_tokens_details: {} }).prompt_tokens_details).toEqual({
+      cached_tokens: 1,
+    });
+    const without = { prompt_tokens: 4, completion_tokens: 3, total_tokens: 7 };
+    expect(largestUsage(known, without).prompt_tokens_details).toEqual({ cached_tokens: 1 });
+    const nothing = { ...next, completion_tokens_details: null } as unknown as Usage;
+    expect('completion_tokens_details' in largestUsage(known, nothing)).toBe(false);
+    expect(largestUsage(known, { ...next, total_tokens: 9 }).total_tokens).toBe(7);
+  });
 });
