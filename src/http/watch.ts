@@ -14,8 +14,8 @@ export class Watch {
   readonly signal = new StopSwitch();
   readonly #open: InFlight<Watch>;
   readonly #place: Place<Watch>;
-  readonly #request: Pick<Request, 'signal'> | null;
-  readonly #hasHost: boolean;
+  /** The client's own signal; null: the host tells. Never the request, whose body would live as long as a stream. */
+  readonly #ofClient: AbortSignal | null;
   readonly #stopListening: () => void;
   readonly #stopClock: () => void;
   #waiting: ((reason: CallAborted) => void) | null = null;
@@ -24,17 +24,16 @@ export class Watch {
     open: InFlight<Watch>,
     clock: Clock,
     allowedMs: number,
-    /** null: no one else can stop it. */
+    /** null: the host tells, or no one else can stop it. */
     request: Pick<Request, 'signal'> | null,
     onLeave: HandleContext['onLeave'],
   ) {
     this.#open = open;
-    this.#request = request;
-    this.#hasHost = onLeave !== undefined;
+    this.#ofClient = onLeave ? null : (request as Pick<Request, 'signal'>).signal;
     const leave = () => this.abort();
     this.#stopListening = onLeave
       ? onLeave(leave, () => this.stop('closing'))
-      : onSignal((request as Pick<Request, 'signal'>).signal, leave);
+      : onSignal(this.#ofClient as AbortSignal, leave);
     this.#stopClock = clock.after(allowedMs, () => this.stop('deadline'));
     this.#place = open.add(this);
   }
@@ -47,7 +46,7 @@ export class Watch {
 
   /** Stops the request, because the client has left. */
   abort(): void {
-    this.stop('client_left', this.#hasHost ? undefined : this.#request?.signal.reason);
+    this.stop('client_left', this.#ofClient?.reason);
   }
 
   /** Ends a stream, because the client has left. */

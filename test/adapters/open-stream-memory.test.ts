@@ -77,4 +77,29 @@ describe('a stream that is open', () => {
     expect(perStream / textBytes).toBeGreaterThan(0.9);
     expect(perStream / textBytes).toBeLessThan(1.5);
   });
+
+  it('keeps them once in the process of the caller too, where the request came with its text', async () => {
+    const key = 'key-of-a-test';
+    const providers = { up: { baseUrl: 'http://up.invalid/v1' } };
+    const gateway = createGateway({ providers, apiKeys: [{ key }], transport: onceTalking });
+    const textBytes = 2_000_000;
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const open = async (content: string): Promise<ReadableStreamDefaultReader<Uint8Array>> => {
+      const body = JSON.stringify({ model: 'up/x', stream: true, messages: [{ role: 'user', content }] });
+      const response = await gateway.fetch('http://host/v1/chat/completions', { method: 'POST', headers, body });
+      expect(response.status).toBe(200);
+      const reader = (response.body as ReadableStream<Uint8Array>).getReader();
+      await reader.read();
+      return reader;
+    };
+    const first = await open('x'.repeat(textBytes));
+    const before = await usedBytes();
+    const others: ReadableStreamDefaultReader<Uint8Array>[] = [];
+    for (let at = 0; at < 8; at++) others.push(await open(String(at).repeat(textBytes)));
+    const perStream = ((await usedBytes()) - before) / others.length;
+    for (const one of [first, ...others]) await one.cancel();
+    await gateway.close();
+    expect(perStream / textBytes).toBeGreaterThan(0.9);
+    expect(perStream / textBytes).toBeLessThan(1.5);
+  });
 });
