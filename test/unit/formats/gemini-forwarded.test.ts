@@ -5,7 +5,13 @@ import { oneLine } from '../../../src/formats/gemini/one-line.ts';
 import { runs } from '../../support/runs.ts';
 
 const head = { id: 'gen-1', model: 'bench/"gemini"' };
-const forwarded = (data: string) => new ForwardedEvents().take(data, head);
+
+/** An event alone, and behind one that is as usual. */
+function forwarded(data: string): string[] {
+  const events = new ForwardedEvents();
+  events.take('{"modelVersion":"m","responseId":"r"}', head);
+  return [new ForwardedEvents().take(data, head) as string, events.take(data, head) as string];
+}
 
 // Texts that look like the names, or like the ends of texts.
 const text = fc.oneof(
@@ -28,25 +34,30 @@ describe('an event of Gemini on its way to a client', () => {
           return `${a}${JSON.stringify(name)}${b}:${c}${JSON.stringify(shown)}`;
         });
         const data = `{${written.join(',')}}`;
-        const out = forwarded(data) as string;
-        expect(JSON.parse(out)).toEqual({ ...JSON.parse(data), modelVersion: head.model, responseId: head.id });
+        for (const out of forwarded(data))
+          expect(JSON.parse(out)).toEqual({ ...JSON.parse(data), modelVersion: head.model, responseId: head.id });
       }),
       { numRuns: runs(300, 5_000) },
     );
   });
 
   it('keeps its bytes where both names stand once, whichever comes first', () => {
-    expect(forwarded('{"a": 1.50, "modelVersion" : "m","responseId":"r" }')).toBe(
-      '{"a": 1.50, "modelVersion" : "bench/\\"gemini\\"","responseId":"gen-1" }',
-    );
-    expect(forwarded('{"responseId":"r","b":[ 1 ],"modelVersion":""}')).toBe(
-      '{"responseId":"gen-1","b":[ 1 ],"modelVersion":"bench/\\"gemini\\""}',
-    );
+    for (const out of forwarded('{"a": 1.50, "modelVersion" : "m","responseId":"r" }'))
+      expect(out).toBe('{"a": 1.50, "modelVersion" : "bench/\\"gemini\\"","responseId":"gen-1" }');
+    for (const out of forwarded('{"responseId":"r","b":[ 1 ],"modelVersion":""}'))
+      expect(out).toBe('{"responseId":"gen-1","b":[ 1 ],"modelVersion":"bench/\\"gemini\\""}');
   });
 
   it('is read where a name has escapes in its value, or stands twice', () => {
     for (const data of ['{"modelVersion":"\\"m","responseId":"r"}', '{"responseId":"r","responseId":"s"}'])
-      expect(JSON.parse(forwarded(data) as string)).toEqual({ modelVersion: head.model, responseId: head.id });
+      for (const out of forwarded(data))
+        expect(JSON.parse(out)).toEqual({ modelVersion: head.model, responseId: head.id });
+  });
+
+  it('keeps what stands deeper inside under these names', () => {
+    const inside = { candidates: [{ content: { parts: [] }, own: { modelVersion: 'a', responseId: 'b' } }] };
+    const out = new ForwardedEvents().take(JSON.stringify(inside), head) as string;
+    expect(JSON.parse(out)).toEqual({ ...inside, modelVersion: head.model, responseId: head.id });
   });
 });
 

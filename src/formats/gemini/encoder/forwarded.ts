@@ -18,13 +18,16 @@ export class ForwardedEvents {
   /** The candidates of which an event waits. */
   readonly #waiting = new Set<number>();
   readonly #ended = new Set<number>();
+  /** true: the last event that was read has both facts itself, not in something inside. Others of its stream have too. */
+  #isHeaded = false;
 
   /** @returns the event as one line of JSON; null: it waits */
   take(data: string, head: Head): string | null {
-    const isPlain = this.#held.length === 0 && !/"(?:functionCall|finishReason)"/.test(data);
+    const isPlain = this.#isHeaded && this.#held.length === 0 && !/"(?:functionCall|finishReason)"/.test(data);
     const fast = isPlain ? replaced(data, head) : null;
     if (fast !== null) return fast;
     const event = JSON.parse(data) as Loose;
+    this.#isHeaded = typeof event.modelVersion === 'string' && typeof event.responseId === 'string';
     const json = this.#written(event, data, head);
     if (!this.#mustWait(event)) return json;
     this.#held.push(json);
@@ -45,8 +48,7 @@ export class ForwardedEvents {
   }
 
   #written(event: Loose, data: string, head: Head): string {
-    const areThere = typeof event.modelVersion === 'string' && typeof event.responseId === 'string';
-    const own = areThere ? replaced(data, head) : null;
+    const own = this.#isHeaded ? replaced(data, head) : null;
     if (own !== null) return own;
     keepExact(event, data, argumentFields);
     return stringifyExact({ ...event, modelVersion: head.model, responseId: head.id });
