@@ -40,7 +40,7 @@ import { loadShedder } from './overload.ts';
 import { type Place, placeOf } from './place.ts';
 import { respond, respondError } from './respond.ts';
 import { createRouter, findSocket, type Matched } from './router.ts';
-import { neverLeaves, Watch } from './watch.ts';
+import { Watch } from './watch.ts';
 import { wireOf } from './wire.ts';
 
 export interface EdgeDeps {
@@ -167,7 +167,9 @@ export function createEdge(deps: EdgeDeps): Edge {
       found = route;
       isHead = route.isHead;
       shedLoad?.(route.operation);
-      const watch = new Watch(open, clock, allowedMs(request.headers), request, context.onLeave);
+      const { onLeave } = context;
+      // Some hosts make the signal of a request only when it is read.
+      const watch = new Watch(open, clock, allowedMs(request.headers), onLeave ? null : request.signal, onLeave);
       try {
         const { operation: listed, params } = route;
         const authenticated = listed.isPublic ? anybody : deps.authenticate(request, host);
@@ -244,13 +246,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       const whole = wholeOf(listed);
       const operation = whole instanceof Promise ? await whole : whole;
       const { params, query, body, isLong } = argumentsOf(operation, given, deps.limits, headers);
-      const watch = new Watch(
-        open,
-        clock,
-        allowedMs(headers),
-        signal ? { signal } : null,
-        signal ? undefined : neverLeaves,
-      );
+      const watch = new Watch(open, clock, allowedMs(headers), signal ?? null);
       try {
         const input = {
           body,

@@ -5,16 +5,12 @@ import type { Clock } from '../base/clock.ts';
 import { CallAborted } from '../call/abort.ts';
 import type { HandleContext } from './context.ts';
 
-/** For calls of the host app itself, which waits for the result. */
-export const neverLeaves = () => () => undefined;
-
 /** A request in flight. It has one signal for all that may stop it: the client, the clock, the gateway. */
 export class Watch {
   /** Aborted when the request is stopped. */
   readonly signal = new StopSwitch();
   readonly #open: InFlight<Watch>;
   readonly #place: Place<Watch>;
-  /** The client's own signal; null: the host tells. Never the request, whose body would live as long as a stream. */
   readonly #ofClient: AbortSignal | null;
   readonly #stopListening: () => void;
   readonly #stopClock: () => void;
@@ -24,16 +20,14 @@ export class Watch {
     open: InFlight<Watch>,
     clock: Clock,
     allowedMs: number,
-    /** null: the host tells, or no one else can stop it. */
-    request: Pick<Request, 'signal'> | null,
-    onLeave: HandleContext['onLeave'],
+    /** The client's own signal; null: it has none. Never its request, whose body would live as long as a stream. */
+    ofClient: AbortSignal | null,
+    onLeave?: HandleContext['onLeave'],
   ) {
     this.#open = open;
-    this.#ofClient = onLeave ? null : (request as Pick<Request, 'signal'>).signal;
+    this.#ofClient = ofClient;
     const leave = () => this.abort();
-    this.#stopListening = onLeave
-      ? onLeave(leave, () => this.stop('closing'))
-      : onSignal(this.#ofClient as AbortSignal, leave);
+    this.#stopListening = onLeave ? onLeave(leave, () => this.stop('closing')) : onSignal(ofClient, leave);
     this.#stopClock = clock.after(allowedMs, () => this.stop('deadline'));
     this.#place = open.add(this);
   }
@@ -85,7 +79,8 @@ export class Watch {
 }
 
 /** @returns a function that stops listening */
-function onSignal(signal: AbortSignal, leave: () => void): () => void {
+function onSignal(signal: AbortSignal | null, leave: () => void): () => void {
+  if (signal === null) return () => undefined;
   if (signal.aborted) leave();
   else signal.addEventListener('abort', leave, { once: true });
   return () => signal.removeEventListener('abort', leave);
