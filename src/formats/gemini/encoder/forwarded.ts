@@ -1,4 +1,5 @@
 import { keepExact, stringifyExact } from '../../../base/exact-json.ts';
+import { stringEnd } from '../../../base/json.ts';
 import { isObject, type Loose } from '../../../base/values.ts';
 import type { ResponseHead } from '../../../call/response-encoder.ts';
 
@@ -76,20 +77,24 @@ function hasCall({ content }: Loose): boolean {
 
 /**
  * Replaces the name of the model and the id of a response, and nothing else: the bytes around them stay.
- * @returns null: one of them does not stand there exactly once, as a text without escapes
+ * @param data  valid JSON
+ * @returns null: one of them does not stand there exactly once, as a text
  */
 function replaced(data: string, { id, model }: Head): string | null {
   const ofModel = textBehind(data, '"modelVersion"');
   const ofId = textBehind(data, '"responseId"');
   if (ofModel < 0 || ofId < 0) return null;
-  const [first, second] = ofModel < ofId ? [model, id] : [id, model];
-  const from = Math.min(ofModel, ofId);
-  const then = Math.max(ofModel, ofId);
-  const to = endOfText(data, from);
-  const end = endOfText(data, then);
-  if (to < 0 || end < 0) return null;
-  return data.slice(0, from) + JSON.stringify(first) + data.slice(to, then) + JSON.stringify(second) + data.slice(end);
+  return ofModel < ofId ? withTexts(data, ofModel, model, ofId, id) : withTexts(data, ofId, id, ofModel, model);
 }
+
+/** Replaces two texts. They are joined once: a text of many pieces is made flat by whoever reads it next. */
+function withTexts(data: string, at: number, text: string, laterAt: number, later: string): string {
+  const between = data.slice(stringEnd(data, at + 1) + 1, laterAt);
+  const behind = data.slice(stringEnd(data, laterAt + 1) + 1);
+  return data.slice(0, at) + JSON.stringify(text) + between + JSON.stringify(later) + behind;
+}
+
+const colon = /\s*:\s*/y;
 
 /**
  * The place of the text behind a name; -1: the name stands there never, several times, or before another value.
@@ -98,24 +103,11 @@ function replaced(data: string, { id, model }: Head): string | null {
 function textBehind(data: string, name: string): number {
   let found = -1;
   for (let at = data.indexOf(name); at >= 0; at = data.indexOf(name, at + name.length)) {
-    const colon = behindBlanks(data, at + name.length);
+    colon.lastIndex = at + name.length;
     // A text may be the same as the name.
-    if (data[colon] !== ':') continue;
-    const value = behindBlanks(data, colon + 1);
-    if (data[value] !== '"' || found >= 0) return -1;
-    found = value;
+    if (!colon.test(data)) continue;
+    if (data[colon.lastIndex] !== '"' || found >= 0) return -1;
+    found = colon.lastIndex;
   }
   return found;
-}
-
-function behindBlanks(data: string, from: number): number {
-  let at = from;
-  while (data[at] === ' ' || data[at] === '\t' || data[at] === '\n' || data[at] === '\r') at++;
-  return at;
-}
-
-/** The place behind the text that begins with a quote; -1: it has escapes, or no end. */
-function endOfText(data: string, quote: number): number {
-  const end = data.indexOf('"', quote + 1);
-  return end < 0 || data.slice(quote, end).includes('\\') ? -1 : end + 1;
 }
