@@ -21,8 +21,8 @@ export function largestUsage(known: Usage | null, next: Usage): Usage {
 }
 
 /**
- * Tells whether a report has all counts of the one before, and none of them smaller: then it holds all there is to know,
- * as most reports of a stream do.
+ * Tells whether a report adds up, and has all counts of the one before, none of them smaller: then it is the usage, as most
+ * reports of a stream are.
  */
 function reaches(next: Usage, known: Usage): boolean {
   return next.total_tokens === next.prompt_tokens + next.completion_tokens && hasAtLeast(next, known);
@@ -38,7 +38,6 @@ function hasAtLeast(next: Loose, known: Loose): boolean {
         : isObject(before) && isObject(value) && hasAtLeast(value, before);
     if (!isReached) return false;
   }
-  for (const name in next) if (next[name] === null || next[name] === undefined) return false;
   return true;
 }
 
