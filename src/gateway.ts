@@ -17,7 +17,7 @@ import { createCors } from './http/cors.ts';
 import { siteCheck } from './http/cross-site.ts';
 import { createEdge } from './http/edge.ts';
 import { type HostCaller, namedCaller } from './http/host-caller.ts';
-import { requestOf } from './http/request-of.ts';
+import { leavingOf, requestOf } from './http/request-of.ts';
 import { lateSockets } from './http/socket/late.ts';
 import type { SocketUpgrade } from './http/socket/sockets.ts';
 import type { AuditDeps } from './operations/audit/write-ahead.ts';
@@ -409,10 +409,10 @@ export function createGateway(options: GatewayOptions): Gateway {
   const sandbox = operatorsOwn('sandbox') ? wholeSandbox : () => null;
   const loadRest = () => Promise.all([loadOperations(), sockets.load(), loadDialects(), sandbox(), loadScreening()]);
   const fetchBy =
-    (handle: (request: Request) => Promise<Response>): Gateway['fetch'] =>
+    (caller?: Caller): Gateway['fetch'] =>
     async (input, init) => {
       const request = requestOf(input, init);
-      const response = await handle(request);
+      const response = await edge.handleFrom(leavingOf(input, init), request, caller);
       if (!request.signal.aborted) return response;
       // Nobody will read it.
       await response.body?.cancel().catch(() => undefined);
@@ -423,7 +423,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   const { completions, askChat } = createCompletions(ofInterface, edge.ask, brand);
   const imagesOf = createImagesFunctions(ofInterface, edge.ask);
   const membersOf = (caller: Caller, ofCaller: InProcessApi) => {
-    const fetch = fetchBy((request) => edge.handleAs(caller, request));
+    const fetch = fetchBy(caller);
     const { chat, completions: texts, responses: asking } = completions(caller);
     const responses = lazily(() => ({ ...ofCaller.responses, ...asking }));
     const audio = lazily(() => createAudio(ofInterface, edge.ask, caller));
@@ -449,11 +449,11 @@ export function createGateway(options: GatewayOptions): Gateway {
   const credentials = lazily(() => ({ ...api.credentials, rotate: own.rotateCredentials }));
   checks?.start();
   return mergeApi(membersOf(operator, api), {
-    fetch: fetchBy((request) => edge.handle(request)),
+    fetch: fetchBy(),
     as(given: HostCaller) {
       const caller = namedCaller(given, '');
       return mergeApi(membersOf(caller, apiFor(caller)), {
-        fetch: fetchBy((request) => edge.handleAs(caller, request)),
+        fetch: fetchBy(caller),
         explain: (body: unknown) => explainAs(body, caller),
       });
     },

@@ -40,7 +40,7 @@ import { loadShedder } from './overload.ts';
 import { type Place, placeOf } from './place.ts';
 import { respond, respondError } from './respond.ts';
 import { createRouter, findSocket, type Matched } from './router.ts';
-import { Watch } from './watch.ts';
+import { type Leaving, Watch } from './watch.ts';
 import { wireOf } from './wire.ts';
 
 export interface EdgeDeps {
@@ -74,8 +74,12 @@ export interface Edge {
   admit: Admit;
   /** Like `handle`, for a request that came over a WebSocket. @param connection  the number of the WebSocket */
   handleOver(connection: number, request: Request, context: HandleContext): Promise<Response>;
-  /** Like `handle`, for a caller that was checked. */
-  handleAs(caller: Caller, request: Request): Promise<Response>;
+  /**
+   * Like `handle`, for a caller in the same process.
+   * @param client  what tells that it leaves, see `leavingOf`
+   * @param caller  as whom it asks; undefined: a key tells
+   */
+  handleFrom(client: Leaving | null, request: Request, caller?: Caller): Promise<Response>;
   /**
    * Runs an operation for the host app itself: without HTTP, with the same checks and records.
    * @param given  path parameters, and fields of the body or of the query, in one object; see `argumentsOf`
@@ -140,6 +144,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     /** Takes the caller of a handshake, instead of its operation; null: the request is no handshake. */
     admitted: ((caller: Caller) => void) | null = null,
     connection?: number,
+    client: Leaving | null = request,
   ): Promise<Response> {
     const ResponseOf = context.Response ?? Response;
     let caller: Caller | null = null;
@@ -168,8 +173,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       isHead = route.isHead;
       shedLoad?.(route.operation);
       const { onLeave } = context;
-      // Some hosts make the signal of a request only when it is read.
-      const watch = new Watch(open, clock, allowedMs(request.headers), onLeave ? null : request.signal, onLeave);
+      const watch = new Watch(open, clock, allowedMs(request.headers), onLeave ? null : client, onLeave);
       try {
         const { operation: listed, params } = route;
         const authenticated = listed.isPublic ? anybody : deps.authenticate(request, host);
@@ -246,7 +250,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       const whole = wholeOf(listed);
       const operation = whole instanceof Promise ? await whole : whole;
       const { params, query, body, isLong } = argumentsOf(operation, given, deps.limits, headers);
-      const watch = new Watch(open, clock, allowedMs(headers), signal ?? null);
+      const watch = new Watch(open, clock, allowedMs(headers), signal ? { signal } : null);
       try {
         const input = {
           body,
@@ -362,7 +366,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     },
     handleOver: (connection, request, context) =>
       answer(request, context, checkHandled(request, context), null, connection),
-    handleAs: (caller, request) => answer(request, {}, caller),
+    handleFrom: (client, request, caller) => answer(request, {}, caller, null, undefined, client),
     call,
     ask,
     inFlight: () => open.size,

@@ -1,4 +1,5 @@
 import { refusal } from '../base/refusal.ts';
+import type { Leaving } from './watch.ts';
 
 /**
  * Makes the request that the arguments of `fetch` describe.
@@ -15,4 +16,14 @@ export function requestOf(input: Request | URL | string, init: RequestInit | und
       : { path: 'init', message: 'expected what a Request can be made of' };
     throw refusal('invalid_request', [issue], error);
   }
+}
+
+/**
+ * Finds what tells that the caller of `fetch` leaves: its own signal, or the `Request` it gave, not the one made of both.
+ * An open stream keeps it, and with a `Request` its body.
+ */
+export function leavingOf(input: Request | URL | string, init: RequestInit | undefined): Leaving | null {
+  const signal = init?.signal;
+  if (signal) return { signal };
+  return signal === undefined && input instanceof Request ? input : null;
 }

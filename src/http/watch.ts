@@ -5,13 +5,19 @@ import type { Clock } from '../base/clock.ts';
 import { CallAborted } from '../call/abort.ts';
 import type { HandleContext } from './context.ts';
 
+/**
+ * A client's signal, with the request it belongs to. In Node, the signal of a `Request` follows the caller's own only as
+ * long as that `Request` lives: once it is collected, an abort is lost (nodejs/undici#3644).
+ */
+export type Leaving = Pick<Request, 'signal'>;
+
 /** A request in flight. It has one signal for all that may stop it: the client, the clock, the gateway. */
 export class Watch {
   /** Aborted when the request is stopped. */
   readonly signal = new StopSwitch();
   readonly #open: InFlight<Watch>;
   readonly #place: Place<Watch>;
-  readonly #ofClient: AbortSignal | null;
+  readonly #client: Leaving | null;
   readonly #stopListening: () => void;
   readonly #stopClock: () => void;
   #waiting: ((reason: CallAborted) => void) | null = null;
@@ -20,14 +26,14 @@ export class Watch {
     open: InFlight<Watch>,
     clock: Clock,
     allowedMs: number,
-    /** The client's own signal; null: it has none. Never its request, whose body would live as long as a stream. */
-    ofClient: AbortSignal | null,
+    /** Tells that the client leaves; null: the host tells, or nothing does. */
+    client: Leaving | null,
     onLeave?: HandleContext['onLeave'],
   ) {
     this.#open = open;
-    this.#ofClient = ofClient;
+    this.#client = client;
     const leave = () => this.abort();
-    this.#stopListening = onLeave ? onLeave(leave, () => this.stop('closing')) : onSignal(ofClient, leave);
+    this.#stopListening = onLeave ? onLeave(leave, () => this.stop('closing')) : onSignal(client, leave);
     this.#stopClock = clock.after(allowedMs, () => this.stop('deadline'));
     this.#place = open.add(this);
   }
@@ -40,7 +46,7 @@ export class Watch {
 
   /** Stops the request, because the client has left. */
   abort(): void {
-    this.stop('client_left', this.#ofClient?.reason);
+    this.stop('client_left', this.#client?.signal.reason);
   }
 
   /** Ends a stream, because the client has left. */
@@ -79,8 +85,9 @@ export class Watch {
 }
 
 /** @returns a function that stops listening */
-function onSignal(signal: AbortSignal | null, leave: () => void): () => void {
-  if (signal === null) return () => undefined;
+function onSignal(client: Leaving | null, leave: () => void): () => void {
+  if (client === null) return () => undefined;
+  const { signal } = client;
   if (signal.aborted) leave();
   else signal.addEventListener('abort', leave, { once: true });
   return () => signal.removeEventListener('abort', leave);
