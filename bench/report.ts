@@ -313,6 +313,7 @@ export function report(findings: Findings, machine: Machine): string {
       row('import', start.importMs),
       row('`createGateway`', start.createMs),
       row('both, and the first response', start.answerMs),
+      row('the same, from a provider over a connection', start.connectedMs),
     ];
     sections.push(section('Start of a process', ['', 'median ms', 'least ms', 'most ms'], rows));
   }

@@ -505,7 +505,7 @@ function findDoorsBeside(paths: string[]): string[] {
 
 function judgePackage(path: string, specifier: string, portable: Set<string>): string[] {
   if (path.startsWith('adapters/')) return [];
-  const isNodes = isBuiltin(specifier) || specifier === 'undici';
+  const isNodes = isBuiltin(specifier) || specifier.split('/')[0] === 'undici';
   const mayBeNodes = folderOf(path) === 'transport' || nodeOnly.has(path) || Object.values(threads).includes(path);
   if (isNodes && (portable.has(path) || !mayBeNodes)) {
     return [`imports ${specifier}: only files that are chosen on Node may, the core runs everywhere`];
@@ -598,7 +598,9 @@ function inspect(path: string, text: string): { imports: Import[]; marks: string
     const plugin = path.startsWith('src/') && !(path in mayNamePlugins) ? namedPlugin(node) : null;
     if (plugin !== null && plugin !== pluginOf(path))
       marks.push(`${path}:${lineOf(node)} names the plugin ${plugin}: it has to say itself what is special about it`);
-    if (path.startsWith('src/') && isDefaultExport(node)) marks.push(`${path}:${lineOf(node)} has a default export`);
+    // A declaration file says what another package exports.
+    if (path.startsWith('src/') && !path.endsWith('.d.ts') && isDefaultExport(node))
+      marks.push(`${path}:${lineOf(node)} has a default export`);
     const found = longFunction(node, source);
     if (found !== null) {
       long.push(`${path} ${found.name}`);

@@ -1,4 +1,4 @@
-import type { Agent, buildConnector, Client, Pool } from 'undici';
+import type { buildConnector, Pool } from 'undici';
 import { decompress, type Inflaters } from './decompress.ts';
 import { type Decode, type Dispatchers, exchange } from './exchange.ts';
 import { withoutEncoding } from './headers.ts';
@@ -14,6 +14,7 @@ import type {
   TransportResponse,
   UpstreamSocket,
 } from './transport.ts';
+import { loadUndici, type UndiciParts } from './undici-parts.ts';
 import { openSocket } from './web-socket.ts';
 
 /**
@@ -25,10 +26,7 @@ const keepAliveMs = 30_000;
 /** The number of remembered origins. The agent finds the pools of further origins. */
 const maxPools = 500;
 
-interface Loaded {
-  Agent: typeof Agent;
-  Pool: typeof Pool;
-  buildConnector: typeof buildConnector;
+interface Loaded extends UndiciParts {
   decode: Decode;
   /** null: every provider is reached directly. */
   proxying: Proxying | null;
@@ -159,22 +157,24 @@ function decoded(response: TransportResponse, inflaters: Inflaters): TransportRe
 }
 
 async function load(proxies: ProxySettings | null): Promise<Loaded> {
-  const [undici, zlib] = await Promise.all([import('undici'), import('node:zlib')]);
+  const [parts, zlib] = await Promise.all([loadUndici(), import('node:zlib')]);
   const inflaters: Inflaters = {
     gzip: () => zlib.createGunzip(),
     deflate: (firstByte) => ((firstByte & 0x0f) === 8 ? zlib.createInflate() : zlib.createInflateRaw()),
     br: () => zlib.createBrotliDecompress(),
   };
   return {
-    Agent: undici.Agent,
-    Pool: undici.Pool,
-    buildConnector: undici.buildConnector,
+    ...parts,
     decode: (response) => decoded(response, inflaters),
-    proxying: proxies === null ? null : await proxyingOver(proxies, undici.Client),
+    proxying: proxies === null ? null : await proxyingOver(proxies),
   };
 }
 
-async function proxyingOver(proxies: ProxySettings, ClientOf: typeof Client): Promise<Proxying> {
-  const [{ directHosts }, { proxying }] = await Promise.all([import('./direct-hosts.ts'), import('./proxy-tunnel.ts')]);
-  return proxying(proxies, directHosts(proxies.noProxy), ClientOf);
+async function proxyingOver(proxies: ProxySettings): Promise<Proxying> {
+  const [{ Client }, { directHosts }, { proxying }] = await Promise.all([
+    import('undici'),
+    import('./direct-hosts.ts'),
+    import('./proxy-tunnel.ts'),
+  ]);
+  return proxying(proxies, directHosts(proxies.noProxy), Client);
 }

@@ -167,7 +167,7 @@ describe('the report', () => {
       gateway: { rss: 61_441, rssWithReserve: 70_000, heap: 30_000 },
     },
     lockStep: { 1: contest, 16: contest },
-    start: { importMs: [30, 40, 32], createMs: [4, 6, 7], answerMs: [50, 60, 70] },
+    start: { importMs: [30, 40, 32], createMs: [4, 6, 7], answerMs: [50, 60, 70], connectedMs: [80, 90, 95] },
     inProcess: { jsonUs: 90, webObjectsUs: 20, eventUs: 2, webEventUs: 0.5 },
     plan: {
       none: { medianUs: 15, bestUs: 14 },
