@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import type { PlainCheck } from './plain-first.ts';
 
 /**
  * The fields of an object, each with a function that makes its schema. To make the schemas of all options takes longer
@@ -34,4 +35,40 @@ export function partFor(fields: LateFields, given: readonly unknown[], part: Par
     shape[name] = part.smaller?.[name]?.(values) ?? make();
   }
   return z.strictObject(shape);
+}
+
+/**
+ * Checks objects by a part of a loose schema, which grows by the fields that objects have. Only what does not fit is
+ * checked by the whole schema, which then says why. Values are not rewritten: the fields of a schema have no defaults.
+ * @param required  fields that must be given
+ * @param whole     the schema of all fields
+ */
+export function checkByFields<Body>(
+  fields: LateFields,
+  required: readonly string[],
+  whole: () => z.ZodType<Body>,
+): PlainCheck<Body> {
+  const known = new Set(required);
+  let part: z.ZodType<Body> | null = null;
+  const partWith = (object: object): z.ZodType<Body> => {
+    for (const name of Object.keys(object)) {
+      if (known.has(name) || !Object.hasOwn(fields, name)) continue;
+      known.add(name);
+      part = null;
+    }
+    // In the order of the whole schema, which is the order of what is forwarded.
+    part ??= z.looseObject(
+      madeFields(Object.fromEntries(Object.entries(fields).filter(([name]) => known.has(name)))),
+    ) as unknown as z.ZodType<Body>;
+    return part;
+  };
+  return {
+    safeParse(value, params) {
+      if (typeof value === 'object' && value !== null) {
+        const parsed = partWith(value).safeParse(value, params);
+        if (parsed.success) return parsed;
+      }
+      return whole().safeParse(value, params);
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { lazily } from '../../base/lazily.ts';
 import { jsonObject, list, mapOf, textUpTo } from '../bounded.ts';
+import { checkByFields, type LateFields, madeFields } from '../late-fields.ts';
 import {
   countOrNull,
   flagOrNull,
@@ -90,69 +91,75 @@ export const traceSchema = lazily(() =>
 
 const outputTokens = lazily(() => positive().nullish());
 
+/** The fields of a chat completion request. */
+const chatRequestFields = {
+  /** The conversation, oldest first. */
+  messages: () => list(chatMessageSchema()).min(1),
+  /** Slug of the model. */
+  model: optionalText,
+  /** Fallback models in order; `model`, if present, comes before them. */
+  models: optionalTexts,
+  /** Default false. */
+  stream: optionalFlag,
+  /** `include_usage` has no effect: usage is always sent. */
+  stream_options: () => z.looseObject({ include_usage: optionalFlag() }).nullish(),
+  /** Deprecated in favour of `max_completion_tokens`. */
+  max_tokens: outputTokens,
+  /** The largest output, in tokens. */
+  max_completion_tokens: outputTokens,
+  ...samplingFields,
+  /** true: the response has the probabilities of its tokens. */
+  logprobs: flagOrNull,
+  /** Tools that the model may call. */
+  tools: () => list(chatToolSchema()).optional(),
+  /** The tool that the model may or must call. */
+  tool_choice: () => toolChoiceSchema().optional(),
+  /** true: the model may call several tools at once. */
+  parallel_tool_calls: flagOrNull,
+  /** The form of the response, such as JSON. */
+  response_format: () => responseFormatSchema().optional(),
+  /** The kinds of content of the response. */
+  modalities: () => list(z.enum(['text', 'image', 'audio'])).optional(),
+  /** Settings for the making of images. */
+  image_config: () => mapOf(z.union([text(), number(), z.array(z.unknown())])).optional(),
+  /** Settings of the model's thinking. */
+  reasoning: () => reasoningSchema().optional(),
+  /** Short form of `reasoning.effort`; the two must not differ. */
+  reasoning_effort: () => reasoningEffortSchema().nullish(),
+  /** The tier that is asked for. */
+  service_tier: () => z.enum(['auto', 'default', 'flex', 'priority', 'scale']).nullish(),
+  /** Key for sticky routing and for grouping. */
+  session_id: () => textUpTo(256).optional(),
+  /** The caller's own id of its user. */
+  user: optionalText,
+  /** The caller's own texts, by name. */
+  metadata: () => mapOf(textUpTo(512), { maxKeys: 16, maxKeyLength: 64 }).optional(),
+  /** Asks the provider to cache the prompt. */
+  cache_control: () => cacheControlSchema().optional(),
+  /** Affects streams only. */
+  debug: () => z.looseObject({ echo_upstream_body: optionalFlag() }).optional(),
+  /** The plugins that act on the request. */
+  plugins: () => list(pluginSchema()).optional(),
+  /** The providers that may serve, and their order. */
+  provider: () => providerPreferencesSchema().nullish(),
+  /** Deprecated in favour of `provider.sort.partition`. */
+  route: () => z.union([z.enum(['fallback', 'sort']), jsonObject()]).nullish(),
+  /** Any of the conditions ends the loop of server tools. */
+  stop_server_tools_when: () => z.union([list(stopConditionSchema()).min(1), stopConditionSchema()]).optional(),
+  /** The caller's own names for tracing. */
+  trace: () => traceSchema().optional(),
+} satisfies LateFields;
+
 /**
  * A chat completion request. Unknown fields pass, in the request itself and in messages, parts and tools. The gateway
  * forwards the parsed value, so the schema must not fill in defaults or rewrite values.
  * @see interface document, "POST /chat/completions"
  */
-export const chatRequestSchema = lazily(() =>
-  z.looseObject({
-    /** The conversation, oldest first. */
-    messages: list(chatMessageSchema()).min(1),
-    /** Slug of the model. */
-    model: optionalText(),
-    /** Fallback models in order; `model`, if present, comes before them. */
-    models: optionalTexts(),
-    /** Default false. */
-    stream: optionalFlag(),
-    /** `include_usage` has no effect: usage is always sent. */
-    stream_options: z.looseObject({ include_usage: optionalFlag() }).nullish(),
-    /** Deprecated in favour of `max_completion_tokens`. */
-    max_tokens: outputTokens(),
-    /** The largest output, in tokens. */
-    max_completion_tokens: outputTokens(),
-    ...samplingFields(),
-    /** true: the response has the probabilities of its tokens. */
-    logprobs: flagOrNull(),
-    /** Tools that the model may call. */
-    tools: list(chatToolSchema()).optional(),
-    /** The tool that the model may or must call. */
-    tool_choice: toolChoiceSchema().optional(),
-    /** true: the model may call several tools at once. */
-    parallel_tool_calls: flagOrNull(),
-    /** The form of the response, such as JSON. */
-    response_format: responseFormatSchema().optional(),
-    /** The kinds of content of the response. */
-    modalities: list(z.enum(['text', 'image', 'audio'])).optional(),
-    /** Settings for the making of images. */
-    image_config: mapOf(z.union([text(), number(), z.array(z.unknown())])).optional(),
-    /** Settings of the model's thinking. */
-    reasoning: reasoningSchema().optional(),
-    /** Short form of `reasoning.effort`; the two must not differ. */
-    reasoning_effort: reasoningEffortSchema().nullish(),
-    /** The tier that is asked for. */
-    service_tier: z.enum(['auto', 'default', 'flex', 'priority', 'scale']).nullish(),
-    /** Key for sticky routing and for grouping. */
-    session_id: textUpTo(256).optional(),
-    /** The caller's own id of its user. */
-    user: optionalText(),
-    /** The caller's own texts, by name. */
-    metadata: mapOf(textUpTo(512), { maxKeys: 16, maxKeyLength: 64 }).optional(),
-    /** Asks the provider to cache the prompt. */
-    cache_control: cacheControlSchema().optional(),
-    /** Affects streams only. */
-    debug: z.looseObject({ echo_upstream_body: optionalFlag() }).optional(),
-    /** The plugins that act on the request. */
-    plugins: list(pluginSchema()).optional(),
-    /** The providers that may serve, and their order. */
-    provider: providerPreferencesSchema().nullish(),
-    /** Deprecated in favour of `provider.sort.partition`. */
-    route: z.union([z.enum(['fallback', 'sort']), jsonObject()]).nullish(),
-    /** Any of the conditions ends the loop of server tools. */
-    stop_server_tools_when: z.union([list(stopConditionSchema()).min(1), stopConditionSchema()]).optional(),
-    /** The caller's own names for tracing. */
-    trace: traceSchema().optional(),
-  }),
-);
+export const chatRequestSchema = lazily(() => z.looseObject(madeFields(chatRequestFields)));
 /** The body of `POST /chat/completions`. */
 export interface ChatRequest extends z.infer<ReturnType<typeof chatRequestSchema>> {}
+
+/** Checks chat requests by the parts of the schema that they need. */
+export const chatRequestParts = lazily(() =>
+  checkByFields<ChatRequest>(chatRequestFields, ['messages'], chatRequestSchema),
+);

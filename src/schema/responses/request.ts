@@ -5,6 +5,7 @@ import { cacheControlSchema } from '../chat/part.ts';
 import { reasoningEffortSchema } from '../chat/request.ts';
 import { samplingFields } from '../chat/sampling.ts';
 import { gatewayShape } from '../gateway-shape.ts';
+import { madeFields } from '../late-fields.ts';
 import { countOrNull, flagOrNull, number, positive, text, textOrNull } from '../scalars.ts';
 import { inputItemSchema } from './items.ts';
 import { responsesToolChoiceSchema, responsesToolSchema } from './tools.ts';
@@ -91,7 +92,7 @@ export const responsesRequestSchema = lazily(() =>
     max_output_tokens: positive().nullish(),
     /** The most calls of its own tools that the provider may make. */
     max_tool_calls: positive().nullish(),
-    ...samplingFields(),
+    ...madeFields(samplingFields),
     /** Form and length of the text. */
     text: textSettingsSchema().nullish(),
     /** Settings of the model's thinking. */
