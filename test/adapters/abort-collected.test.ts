@@ -58,6 +58,15 @@ const ways: Record<string, (gateway: Gateway, signal: AbortSignal) => Promise<un
   'fetch as a user': (gateway, signal) =>
     gateway.as({ permissions: ['inference'], userId: 'ada' }).fetch(new Request(url, { ...post, signal })),
   'handle with a Request': (gateway, signal) => gateway.handle(new Request(url, { ...post, signal })),
+  'handle with a copy, and the signal of the original': (gateway, signal) => {
+    const request = new Request(url, { ...post, signal });
+    return gateway.handle(request.clone(), {
+      onLeave(leave) {
+        request.signal.addEventListener('abort', leave);
+        return () => request.signal.removeEventListener('abort', leave);
+      },
+    });
+  },
   'the function for completions': async (gateway, signal) => {
     const chat = { model: 'up/x', messages: [{ role: 'user' as const, content: 'Hi' }], stream: true as const };
     const chunks = (await gateway.chat.completions.create(chat, { signal }))[Symbol.asyncIterator]();
