@@ -43,8 +43,8 @@ export async function respond(gateway: RequestHandler, exchange: NodeExchange, c
     exchange.isAnswered = true;
     const isUnasked = awaitsContinue(exchange);
     if (!req.complete) discardRest(exchange);
-    const sending = send(res, response, isUnasked);
-    if (sending) await sending;
+    // Not awaited, so that the response and the context of the request are let go while a stream is open.
+    return send(res, response, isUnasked);
   } catch {
     // The gateway turns its own failures into responses. Errors here mean a status or a header that cannot be sent.
     if (res.headersSent) cut(res);
@@ -185,14 +185,15 @@ async function pump(buffers: Buffers, res: Writable): Promise<void> {
   // A client that does not read is waited for no longer.
   buffers.onCut?.(() => cut(res));
   // The client learns at once that a slow request was accepted. For a quick one, headers and first buffer go together.
-  const early = setImmediate(() => {
+  let early: NodeJS.Immediate | null = setImmediate(() => {
     res.flushHeaders();
     res.flush?.();
   });
   try {
     for (;;) {
       const buffer = await buffers.read();
-      clearImmediate(early);
+      if (early !== null) clearImmediate(early);
+      early = null;
       if (buffer === null || res.destroyed) break;
       const hasRoom = res.write(buffer);
       res.flush?.();
@@ -202,7 +203,7 @@ async function pump(buffers: Buffers, res: Writable): Promise<void> {
   } catch {
     cut(res);
   } finally {
-    clearImmediate(early);
+    if (early !== null) clearImmediate(early);
     res.off('close', leave);
   }
 }

@@ -47,8 +47,14 @@ export class OutputBuffer {
 
   write(text: string): void {
     if (text === '') return;
-    this.reserve(text.length * 3);
-    this.end += encoder.encodeInto(text, this.bytes.subarray(this.end)).written;
+    this.reserve(text.length);
+    const { read, written } = encoder.encodeInto(text, this.bytes.subarray(this.end));
+    this.end += written;
+    if (read === text.length) return;
+    // Other characters than those of ASCII take up to three bytes.
+    const rest = text.slice(read);
+    this.reserve(rest.length * 3);
+    this.end += encoder.encodeInto(rest, this.bytes.subarray(this.end)).written;
   }
 
   /** The bytes since the last call. The next output begins behind them. */

@@ -68,6 +68,10 @@ export class ClientSource implements ReplyStream {
   #lastSentMs: number;
   #stopTicking: () => void;
   readonly #onAbort = () => this.#aborted();
+  readonly #onBytes = (bytes: Uint8Array | null) => this.#take(bytes);
+  readonly #onFailure = (error: unknown) => {
+    if (this.#end === null) this.#fail(error);
+  };
 
   constructor(input: ClientSourceInput) {
     const { clock, keepAlive, comment, signal, opening } = input;
@@ -113,7 +117,7 @@ export class ClientSource implements ReplyStream {
       default:
         return new Promise((resolve, reject) => {
           this.#state = { kind: 'fetching', reader: { resolve, reject } };
-          if (state.kind === 'idle') void this.#fetch();
+          if (state.kind === 'idle') this.#fetch();
         });
     }
   }
@@ -127,18 +131,35 @@ export class ClientSource implements ReplyStream {
     reader?.resolve(null);
   }
 
-  async #fetch(): Promise<void> {
+  /** Without an `async` function: an open stream waits here. */
+  #fetch(): void {
+    let next: Promise<Uint8Array | null>;
     try {
-      this.#delivered ??= await this.#input.opening;
-      let bytes: Uint8Array | null;
-      do bytes = await this.#delivered.next();
-      while (bytes !== null && bytes.length === 0);
-      if (this.#end !== null) return;
+      next = this.#delivered === null ? this.#nextOfOpening() : this.#delivered.next();
+    } catch (error) {
+      this.#onFailure(error);
+      return;
+    }
+    next.then(this.#onBytes, this.#onFailure);
+  }
+
+  async #nextOfOpening(): Promise<Uint8Array | null> {
+    this.#delivered ??= await this.#input.opening;
+    return this.#delivered.next();
+  }
+
+  #take(bytes: Uint8Array | null): void {
+    if (this.#end !== null) return;
+    if (bytes?.length === 0) {
+      this.#fetch();
+      return;
+    }
+    try {
       if (bytes === null) this.#finish('sent');
       this.#lastSentMs = this.#input.clock.monotonic();
       this.#hand(bytes);
     } catch (error) {
-      if (this.#end === null) this.#fail(error);
+      this.#onFailure(error);
     }
   }
 

@@ -78,45 +78,48 @@ export class Delivery {
   readonly #run: CallRun;
   readonly #response: StreamedResponse;
   readonly #steps: StepChain;
-  /**
-   * true: bytes pass through untouched, because the upstream's events are the client's chunks and no step needs to see
-   * them.
-   */
-  readonly #passesThrough: boolean;
   #state: 'opened' | 'flowing' | 'closed' = 'opened';
   /** The error that follows by itself. */
   #error: Uint8Array<ArrayBuffer> | null = null;
+  readonly #onPulled = (bytes: Uint8Array<ArrayBuffer>) => this.#deliver(bytes);
+  readonly #onRefused = (error: unknown) => this.#refuse(error, new Uint8Array(0));
 
   constructor(run: CallRun, ask: Ask, response: ModelResponse) {
     this.#run = run;
     this.#response = response.kind === 'stream' ? response : streamOf(response);
     this.#steps = new StepChain(stepsOf(run, ask));
     prepareEncoder(run, ask, this.#steps.isEmpty);
-    this.#passesThrough = this.#steps.isEmpty && this.#response.pullBytes !== undefined;
   }
 
   /**
    * @returns the next bytes, possibly none; null after the last
    * @throws GatewayError where the response was cut and the option `streams.onCut` says `close`
    */
-  async next(): Promise<Uint8Array<ArrayBuffer> | null> {
+  next(): Promise<Uint8Array<ArrayBuffer> | null> {
     if (this.#state === 'closed') return this.#takeError();
     const first = this.#state === 'opened' ? this.#debugFrames() : '';
     this.#state = 'flowing';
-    let bytes: Uint8Array<ArrayBuffer>;
-    try {
-      bytes = await this.#pull();
-    } catch (error) {
-      // A step has refused a chunk.
-      if (!this.#isOpen()) return null;
-      this.#response.cancel();
-      const end: ResponseEnd = { kind: 'failed', error };
-      this.#steps.abandon(end);
-      return this.#close(end, encoder.encode(first));
-    }
+    const pulled = this.#pullBytes() ?? this.#pull();
+    return first === ''
+      ? pulled.then(this.#onPulled, this.#onRefused)
+      : pulled.then(
+          (bytes) => this.#deliver(joinBytes([encoder.encode(first), bytes])),
+          (error) => this.#refuse(error, encoder.encode(first)),
+        );
+  }
+
+  #deliver(bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | null {
     if (!this.#isOpen()) return null;
-    if (first !== '') bytes = joinBytes([encoder.encode(first), bytes]);
     return this.#response.end === null ? bytes : this.#close(this.#response.end, bytes);
+  }
+
+  /** A step has refused a chunk. */
+  #refuse(error: unknown, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | null {
+    if (!this.#isOpen()) return null;
+    this.#response.cancel();
+    const end: ResponseEnd = { kind: 'failed', error };
+    this.#steps.abandon(end);
+    return this.#close(end, bytes);
   }
 
   async #takeError(): Promise<Uint8Array<ArrayBuffer> | null> {
@@ -151,9 +154,13 @@ export class Delivery {
     return this.#state !== 'closed';
   }
 
+  /** Bytes that pass through untouched. @returns undefined: steps see the chunks, or the upstream's events are no chunks */
+  #pullBytes(): Promise<Uint8Array<ArrayBuffer>> | undefined {
+    return this.#steps.isEmpty ? this.#response.pullBytes?.(this.#run.call.encoder) : undefined;
+  }
+
   async #pull(): Promise<Uint8Array<ArrayBuffer>> {
     const { encoder: toClient } = this.#run.call;
-    if (this.#passesThrough) return (this.#response.pullBytes as NonNullable<StreamedResponse['pullBytes']>)(toClient);
     const pulled = await this.#response.pull();
     let chunks = this.#steps.isEmpty ? pulled : await this.#steps.push(pulled);
     const { end } = this.#response;

@@ -71,7 +71,9 @@ export class StreamReader {
   /** Takes parts that were decoded before, and the complete events that came in the same buffer. */
   first(parts: readonly StreamPart[], out: ChunkOutput): void {
     this.#takeAll(parts, out);
-    if (this.#events !== null) this.#forwardAll(this.#events, out);
+    if (this.#events === null) return;
+    this.#forwardAll(this.#events, out);
+    this.#events.framer.release();
   }
 
   push(buffer: Uint8Array, out: ChunkOutput): void {
