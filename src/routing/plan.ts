@@ -142,7 +142,8 @@ export function planRoute(input: PlanInput): Plan {
   const plan: Plan = {
     requested: cleanName(slugs[0] as string),
     strategy,
-    targets: kept,
+    // A copy has no spare room: an open stream keeps its plan.
+    targets: kept.slice(),
     excluded,
     params: shownParams(preferences, facts, params, refused, unknown),
     router,

@@ -1,5 +1,4 @@
 import * as z from 'zod';
-import type { PlainCheck } from './plain-first.ts';
 
 /**
  * The fields of an object, each with a function that makes its schema. To make the schemas of all options takes longer
@@ -37,6 +36,11 @@ export function partFor(fields: LateFields, given: readonly unknown[], part: Par
   return z.strictObject(shape);
 }
 
+/** Checks as a schema does. */
+export interface FieldCheck<Body> {
+  safeParse(value: unknown, params: z.core.ParseContext<z.core.$ZodIssue>): z.ZodSafeParseResult<Body>;
+}
+
 /**
  * Checks objects by a part of a loose schema, which grows by the fields that objects have. Only what does not fit is
  * checked by the whole schema, which then says why. Values are not rewritten: the fields of a schema have no defaults.
@@ -47,7 +51,7 @@ export function checkByFields<Body>(
   fields: LateFields,
   required: readonly string[],
   whole: () => z.ZodType<Body>,
-): PlainCheck<Body> {
+): FieldCheck<Body> {
   const known = new Set(required);
   let part: z.ZodType<Body> | null = null;
   const partWith = (object: object): z.ZodType<Body> => {

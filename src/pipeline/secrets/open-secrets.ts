@@ -9,6 +9,9 @@ interface Open {
   shown: number;
 }
 
+/** The open ends of nearly all streams. Nothing is ever added to it. */
+const noneOpen = new Map<string, Open>();
+
 /**
  * Takes out secrets that an upstream splits over several events of a stream. A secret within one event was redacted
  * before. An end of a text that is the beginning of a secret is held back from its eighth character on, until the next
@@ -18,8 +21,8 @@ export class OpenSecrets {
   readonly #redactor: Redactor;
   /** true: something was taken out of the chunk that is looked at, held back, or put into it. */
   #isChanged = false;
-  /** The open ends, by choice and field. Empty nearly always. */
-  readonly #open = new Map<string, Open>();
+  /** The open ends, by choice and field. */
+  #open = noneOpen;
 
   constructor(redactor: Redactor) {
     this.#redactor = redactor;
@@ -37,7 +40,12 @@ export class OpenSecrets {
   /** Notes an end that was shown, of fewer than eight characters; '': the text has no such end. */
   note(key: string, text: string): void {
     if (text === '') this.#open.delete(key);
-    else this.#open.set(key, { text, shown: text.length });
+    else this.#add(key, { text, shown: text.length });
+  }
+
+  #add(key: string, open: Open): void {
+    if (this.#open === noneOpen) this.#open = new Map();
+    this.#open.set(key, open);
   }
 
   /** Returns the chunk without secrets, and without an end that is held back. */
@@ -110,7 +118,7 @@ export class OpenSecrets {
     }
     const end = text.slice(from);
     const shownOfEnd = end.length < shortestRedacted ? end.length : Math.max(shown - from, 0);
-    this.#open.set(key, { text: end, shown: shownOfEnd });
+    this.#add(key, { text: end, shown: shownOfEnd });
     return out + text.slice(shown, from + shownOfEnd);
   }
 

@@ -5,7 +5,7 @@ import type { ResponseEncoder, ResponseHead } from '../../call/response-encoder.
 import type { ChatChunk } from '../../schema/chat/chunk.ts';
 import type { OpenSecrets } from '../secrets/open-secrets.ts';
 import type { EventReader } from './events.ts';
-import { forwardMatch, learnTemplate, newMatch, type Template } from './passthrough-template.ts';
+import { forwardMatch, learnTemplate, type Template } from './passthrough-template.ts';
 
 /** Takes the chunks of an upstream's stream in one of two ways: as objects, or as bytes in the client's format. */
 export interface ChunkOutput {
@@ -25,7 +25,6 @@ export abstract class Forwarding implements ChunkOutput {
   protected readonly encoder: ResponseEncoder;
   readonly #redactor: Redactor;
   readonly #secrets: OpenSecrets;
-  readonly #match = newMatch();
   readonly #out = new OutputBuffer();
 
   /**
@@ -57,7 +56,7 @@ export abstract class Forwarding implements ChunkOutput {
 
   /** Forwards the event that the framer stands at, where it matches the template. @returns as `forward` */
   protected forwardBy(template: Template, framer: Framer): number {
-    return forwardMatch(template, framer, this.#redactor, this.#secrets, this.#match, this.#out);
+    return forwardMatch(template, framer, this.#redactor, this.#secrets, this.#out);
   }
 }
 

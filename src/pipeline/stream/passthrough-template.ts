@@ -198,8 +198,8 @@ function marker(hole: number): string {
   return `@@hole-${hole}@@`;
 }
 
-/** The places of the holes of an event, and of its end; reused from event to event. */
-export interface Match {
+/** The places of the holes of an event, and of its end. */
+interface Match {
   starts: number[];
   ends: number[];
   /**
@@ -211,12 +211,17 @@ export interface Match {
   end: number;
 }
 
-export function newMatch(): Match {
-  return { starts: [0, 0, 0, 0], ends: [0, 0, 0, 0], opens: [-1, -1, -1, -1], escaped: [0, 0, 0, 0], end: 0 };
-}
+/** The match of the event that is looked at. No stream needs it for longer, so there is one for all. */
+const match: Match = {
+  starts: [0, 0, 0, 0],
+  ends: [0, 0, 0, 0],
+  opens: [-1, -1, -1, -1],
+  escaped: [0, 0, 0, 0],
+  end: 0,
+};
 
 /**
- * Compares the event at `start` with a template.
+ * Compares the event at `start` with a template, and notes the places in `match`.
  * @param redactor  an event whose text holds one of its secrets does not match
  * @param secrets   nor does one whose text continues with a secret, or ends with the greater part of one
  */
@@ -227,7 +232,6 @@ function matchTemplate(
   length: number,
   redactor: Redactor,
   secrets: OpenSecrets,
-  match: Match,
 ): boolean {
   const { upstream, keys } = template;
   const { needles, startsNeedle } = redactor;
@@ -321,20 +325,20 @@ export function forwardMatch(
   framer: Framer,
   redactor: Redactor,
   secrets: OpenSecrets,
-  match: Match,
   out: OutputBuffer,
 ): number {
   const { buffer, end, length } = framer;
-  if (!matchTemplate(template, buffer, end, length, redactor, secrets, match)) return -1;
+  if (!matchTemplate(template, buffer, end, length, redactor, secrets)) return -1;
   if (match.end - end > framer.maxEventBytes) return -1;
-  noteOpens(template, buffer, match, secrets);
-  const textBytes = writeMatch(template, buffer, match, out);
+  noteOpens(template, buffer, secrets);
+  const textBytes = writeMatch(template, buffer, out);
   framer.skipTo(match.end);
   return textBytes;
 }
 
 /** Notes the texts of a matched event that end with the beginning of a secret. */
-function noteOpens({ keys }: Template, buffer: Uint8Array, { opens, ends }: Match, secrets: OpenSecrets): void {
+function noteOpens({ keys }: Template, buffer: Uint8Array, secrets: OpenSecrets): void {
+  const { opens, ends } = match;
   for (let hole = 0; hole < keys.length; hole++) {
     const from = opens[hole] as number;
     if (from >= 0) secrets.note(keys[hole] as string, latin1.decode(buffer.subarray(from, ends[hole])));
@@ -343,7 +347,7 @@ function noteOpens({ keys }: Template, buffer: Uint8Array, { opens, ends }: Matc
 }
 
 /** Writes the matched event as ours. @returns the bytes of output text in it */
-function writeMatch(template: Template, buffer: Uint8Array, match: Match, out: OutputBuffer): number {
+function writeMatch(template: Template, buffer: Uint8Array, out: OutputBuffer): number {
   const { ours, order, isText } = template;
   let textBytes = 0;
   for (let segment = 0; segment < ours.length; segment++) {
