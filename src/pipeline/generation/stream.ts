@@ -94,27 +94,35 @@ export class GenerationStream implements StreamedResponse {
    * @returns what the output holds then
    */
   #advance<Taken>(out: Output<Taken>): Promise<Taken> {
+    const { open, idleMs } = this.#input;
+    if (!this.#hasStarted || open.events === null) return this.#takeWithoutRead(out);
+    let reading: Promise<Uint8Array | null>;
+    try {
+      open.watchdog.arm(Math.min(this.#trailingLeftMs(), idleMs), 'the next event');
+      this.#isReading = true;
+      reading = open.events.source.read();
+    } catch (error) {
+      reading = Promise.reject(error);
+    }
+    return reading.then(
+      (buffer) => this.#read(buffer, out),
+      (error) => this.#failed(error, out),
+    );
+  }
+
+  async #takeWithoutRead<Taken>(out: Output<Taken>): Promise<Taken> {
     const { open } = this.#input;
-    const { events } = open;
     const isFirst = !this.#hasStarted;
     this.#hasStarted = true;
     try {
-      if (!isFirst && events !== null) {
-        open.watchdog.arm(Math.min(this.#trailingLeftMs(), this.#input.idleMs), 'the next event');
-        this.#isReading = true;
-        return events.source.read().then(
-          (buffer) => this.#read(buffer, out),
-          (error) => this.#failed(error, out),
-        );
-      }
       if (isFirst) this.#reader.first(open.first, out);
       else this.#takeIn(null, out);
       // The parts are let go, so that they are not kept for as long as the stream is open.
       open.first = [];
     } catch (error) {
-      return Promise.resolve(this.#failed(error, out));
+      return this.#failed(error, out);
     }
-    return Promise.resolve(this.#taken(out));
+    return this.#taken(out);
   }
 
   #read<Taken>(buffer: Uint8Array | null, out: Output<Taken>): Taken {
