@@ -17,6 +17,15 @@ const timeoutMs = 250;
 const poolSize = 4;
 const windows = [limited('daily', 1e12)];
 
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** A primary and its hot standby behind one address. What was connected to one stays connected to it. */
 describeWithOwnPostgres('a PostgreSQL that fails over behind one address', (programs) => {
   let first: StartedService;
@@ -72,6 +81,8 @@ describeWithOwnPostgres('a PostgreSQL that fails over behind one address', (prog
       'is dead',
       async () => {
         process.kill(first.pid, 'SIGQUIT');
+        // What it still took before it died would be lost.
+        await expect.poll(() => isAlive(first.pid), { timeout: 10_000, interval: 10 }).toBe(false);
       },
     ],
   ])('the old one %s: all is well again without a restart', { timeout: 60_000 }, async (_, harm) => {
