@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KeyvPostgres } from '@keyv/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
 import { isGatewayError } from '../../../src/base/errors.ts';
+import { wasNotSent } from '../../../src/stores/storage/circuit.ts';
 import { guardStorage } from '../../../src/stores/storage/guard.ts';
 import { postgresStorage } from '../../../src/stores/storage/postgres/postgres.ts';
 import type { Storage } from '../../../src/stores/storage/storage.ts';
@@ -44,8 +45,8 @@ describe.skipIf(postgresFolder === null)('a PostgreSQL that fails', { timeout: 6
   });
   afterAll(() => server?.stop());
 
-  function open(uri = server.url): Storage {
-    const adapter = new KeyvPostgres({ uri, schema: `s${randomUUID().slice(0, 8)}`, max: poolSize });
+  function open(uri = server.url, max = poolSize): Storage {
+    const adapter = new KeyvPostgres({ uri, schema: `s${randomUUID().slice(0, 8)}`, max });
     adapter.on('error', () => {});
     const storage = postgresStorage(adapter, { onLostHold: 'charge' });
     opened.push({ storage, adapter });
@@ -124,6 +125,41 @@ describe.skipIf(postgresFolder === null)('a PostgreSQL that fails', { timeout: 6
     await load.settlesUp();
     await expectFewConnections();
     expect(await storage.get({ partition: 'p', kind: 'thing', id: 'here' })).toBe('value');
+  });
+
+  it('of which an answer is lost, and every connection after it: a hold is not said to be unsent', async () => {
+    let isCut = false;
+    const sockets = new Set<Socket>();
+    const port = Number(new URL(server.url).port);
+    const network = createServer((client) => {
+      if (isCut) return client.destroy();
+      const upstream = connect(port, '127.0.0.1');
+      client.on('data', (data) => upstream.write(data));
+      upstream.on('data', (data) => (isCut ? [...sockets].map((one) => one.destroy()) : client.write(data)));
+      for (const socket of [client, upstream]) sockets.add(socket.on('error', () => {}));
+    });
+    await new Promise<void>((resolve) => network.listen(0, '127.0.0.1', resolve));
+    const uri = server.url.replace(String(port), String((network.address() as AddressInfo).port));
+    try {
+      // One connection: there is no other that the step might be sent on again.
+      const storage = open(uri, 1);
+      const workspaceId = newWorkspace();
+      const windows = [limited('daily', 1_000)];
+      const held = (id: string) =>
+        storage.ledger.hold({ id, workspaceId, amountNanoUsd: 7, windows, leaseMs: 60_000 }).catch((error) => error);
+      await recovered(storage, 10_000);
+      expect(await held(randomUUID())).toEqual({ isHeld: true });
+      isCut = true;
+      const failure = await held(randomUUID());
+      expect(isGatewayError(failure)).toBe(true);
+      // Somebody has to release it: it was made.
+      expect(wasNotSent(failure)).toBe(false);
+      isCut = false;
+      await recovered(storage, 10_000);
+      expect(await storage.ledger.read(workspaceId, windows)).toEqual([{ spentNanoUsd: 0, heldNanoUsd: 14 }]);
+    } finally {
+      network.close();
+    }
   });
 
   it('to which the network goes silent: its connections are given up, and others made', async () => {

@@ -1,3 +1,4 @@
+import { wasNotSent } from '../circuit.ts';
 import { codeOf, isLost, openPool, type PostgresAdapter, type PostgresPool, type Row, type Statement } from './pool.ts';
 import { wrongIsolationCode } from './sql.ts';
 
@@ -41,13 +42,17 @@ export function connectPostgres(adapter: PostgresAdapter, setup: string): Postgr
   async function call(functionName: string, values: readonly unknown[], isRepeatable: boolean) {
     const parameters = values.map((_, index) => `$${index + 1}`).join(', ');
     const statement = { text: `SELECT result::text AS result FROM ${functionName}(${parameters}) AS result`, values };
+    /** The error of an attempt that may have been executed; null: there is none. */
+    let unanswered: unknown = null;
     for (let attempt = 1; ; attempt++) {
       const isTransaction = needsTransaction;
       try {
         const rows = await (isTransaction ? pool.transact(statement) : pool.query(statement));
         return rows.map(readResult);
       } catch (error) {
-        if (attempt === maxAttempts) throw error;
+        // Were the last attempt said not to be sent, nobody would take back what an earlier one has done.
+        const failure = unanswered !== null && wasNotSent(error) ? unanswered : error;
+        if (attempt === maxAttempts) throw failure;
         const code = codeOf(error);
         if (missingCodes.includes(code)) {
           settingUp ??= setUp(pool, { text: setup }).finally(() => {
@@ -56,8 +61,8 @@ export function connectPostgres(adapter: PostgresAdapter, setup: string): Postgr
           await settingUp;
         } else if (code === wrongIsolationCode && !isTransaction) needsTransaction = true;
         // Once: if the server is down, the next attempt fails as well.
-        else if (isRepeatable && isLost(error) && attempt === 1) continue;
-        else if (!conflictCodes.includes(code)) throw error;
+        else if (isRepeatable && isLost(error) && attempt === 1) unanswered = wasNotSent(error) ? null : error;
+        else if (!conflictCodes.includes(code)) throw failure;
       }
     }
   }
