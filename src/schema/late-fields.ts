@@ -36,11 +36,6 @@ export function partFor(fields: LateFields, given: readonly unknown[], part: Par
   return z.strictObject(shape);
 }
 
-/** Checks as a schema does. */
-export interface FieldCheck<Body> {
-  safeParse(value: unknown, params: z.core.ParseContext<z.core.$ZodIssue>): z.ZodSafeParseResult<Body>;
-}
-
 /**
  * Checks objects by a part of a loose schema, which grows by the fields that objects have. Only what does not fit is
  * checked by the whole schema, which then says why. Values are not rewritten: the fields of a schema have no defaults.
@@ -51,25 +46,23 @@ export function checkByFields<Body>(
   fields: LateFields,
   required: readonly string[],
   whole: () => z.ZodType<Body>,
-): FieldCheck<Body> {
-  const known = new Set(required);
-  let part: z.ZodType<Body> | null = null;
-  const partWith = (object: object): z.ZodType<Body> => {
-    for (const name of Object.keys(object)) {
-      if (known.has(name) || !Object.hasOwn(fields, name)) continue;
-      known.add(name);
+): Pick<z.ZodType<Body>, 'safeParse'> {
+  // In the order of the whole schema, which is the order of what is forwarded.
+  const made = new Map<string, z.ZodType | null>(Object.keys(fields).map((name) => [name, null]));
+  let part: z.ZodType | null = null;
+  const grow = (names: readonly string[]) => {
+    for (const name of names) {
+      if (made.get(name) !== null) continue;
+      made.set(name, (fields[name] as () => z.ZodType)());
       part = null;
     }
-    // In the order of the whole schema, which is the order of what is forwarded.
-    part ??= z.looseObject(
-      madeFields(Object.fromEntries(Object.entries(fields).filter(([name]) => known.has(name)))),
-    ) as unknown as z.ZodType<Body>;
-    return part;
+    part ??= z.looseObject(Object.fromEntries([...made].filter(([, schema]) => schema !== null)) as z.ZodRawShape);
+    return part as z.ZodType<Body>;
   };
   return {
     safeParse(value, params) {
       if (typeof value === 'object' && value !== null) {
-        const parsed = partWith(value).safeParse(value, params);
+        const parsed = grow([...required, ...Object.keys(value)]).safeParse(value, params);
         if (parsed.success) return parsed;
       }
       return whole().safeParse(value, params);

@@ -113,7 +113,7 @@ export async function stallOf(run: () => Promise<unknown>, moved: string, copied
     least = Math.min(least, await longestTurnMs(run));
     if (least <= mostUnits) return null;
     const bytesMs = moved.length > largeBody ? 2 * movingMs(moved) : 0;
-    allowed = Math.max(allowed, mostUnits * unitMs() + bytesMs + (copied === 0 ? 0 : copyingMs(copied)));
+    allowed = Math.max(allowed, mostUnits * unitMs() + bytesMs + copyingMs(copied));
     if (least <= allowed) return null;
   }
   return `${Math.round(least)} ms where ${Math.round(allowed)} ms are allowed`;
