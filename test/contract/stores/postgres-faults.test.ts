@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { KeyvPostgres } from '@keyv/postgres';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -11,6 +11,7 @@ import { postgresStorage } from '../../../src/stores/storage/postgres/postgres.t
 import type { Storage } from '../../../src/stores/storage/storage.ts';
 import { type OwnPostgres, ownPostgres } from '../../support/own-postgres.ts';
 import { askPostgres, connectTo } from '../../support/postgres-client.ts';
+import { startLine } from '../../support/race/line.ts';
 import { postgresFolder } from '../../support/services.ts';
 import { limited, newWorkspace } from './ledger.ts';
 
@@ -128,37 +129,27 @@ describe.skipIf(postgresFolder === null)('a PostgreSQL that fails', { timeout: 6
   });
 
   it('of which an answer is lost, and every connection after it: a hold is not said to be unsent', async () => {
-    let isCut = false;
-    const sockets = new Set<Socket>();
-    const port = Number(new URL(server.url).port);
-    const network = createServer((client) => {
-      if (isCut) return client.destroy();
-      const upstream = connect(port, '127.0.0.1');
-      client.on('data', (data) => upstream.write(data));
-      upstream.on('data', (data) => (isCut ? [...sockets].map((one) => one.destroy()) : client.write(data)));
-      for (const socket of [client, upstream]) sockets.add(socket.on('error', () => {}));
-    });
-    await new Promise<void>((resolve) => network.listen(0, '127.0.0.1', resolve));
-    const uri = server.url.replace(String(port), String((network.address() as AddressInfo).port));
+    const { port } = new URL(server.url);
+    const line = await startLine(Number(port));
     try {
       // One connection: there is no other that the step might be sent on again.
-      const storage = open(uri, 1);
+      const storage = open(server.url.replace(port, String(line.port)), 1);
       const workspaceId = newWorkspace();
       const windows = [limited('daily', 1_000)];
       const held = (id: string) =>
         storage.ledger.hold({ id, workspaceId, amountNanoUsd: 7, windows, leaseMs: 60_000 }).catch((error) => error);
       await recovered(storage, 10_000);
       expect(await held(randomUUID())).toEqual({ isHeld: true });
-      isCut = true;
+      line.losesAnswers = true;
       const failure = await held(randomUUID());
       expect(isGatewayError(failure)).toBe(true);
       // Somebody has to release it: it was made.
       expect(wasNotSent(failure)).toBe(false);
-      isCut = false;
+      line.losesAnswers = false;
       await recovered(storage, 10_000);
       expect(await storage.ledger.read(workspaceId, windows)).toEqual([{ spentNanoUsd: 0, heldNanoUsd: 14 }]);
     } finally {
-      network.close();
+      line.stop();
     }
   });
 

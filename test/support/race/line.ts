@@ -6,6 +6,8 @@ export interface Line {
   port: number;
   /** How long what is sent from now on takes, each way. */
   delayMs: number;
+  /** true: an answer is lost, with every connection, and none can be made. */
+  losesAnswers: boolean;
   /** All bytes it carried so far, both ways. */
   heard(): Buffer;
   /** Resets every connection there is. */
@@ -18,6 +20,7 @@ export async function startLine(to: number, { isRecorded = false }: { isRecorded
   const sockets = new Set<Socket>();
   const carried: Buffer[] = [];
   const server = createServer((client) => {
+    if (line.losesAnswers) return client.resetAndDestroy();
     const upstream = connect(to, '127.0.0.1');
     for (const [from, into] of [
       [client, upstream],
@@ -27,6 +30,7 @@ export async function startLine(to: number, { isRecorded = false }: { isRecorded
       let queue = Promise.resolve();
       from.on('data', (data) => {
         if (isRecorded) carried.push(Buffer.from(data));
+        if (line.losesAnswers && from === upstream) return line.reset();
         const waited = sleep(line.delayMs);
         // In order, though the delay may have changed meanwhile.
         queue = queue.then(() => waited).then(() => void into.write(data));
@@ -42,6 +46,7 @@ export async function startLine(to: number, { isRecorded = false }: { isRecorded
   const line: Line = {
     port: (server.address() as { port: number }).port,
     delayMs: 0,
+    losesAnswers: false,
     heard: () => Buffer.concat(carried),
     reset() {
       for (const socket of sockets) socket.resetAndDestroy();
